@@ -195,7 +195,8 @@ module fv_kt_store
   logic [BytesW-1:0] request_bytes_q;
   logic [2:0]       command_number_q;
   wire [AddrW-1:0]  byte_addr = address + AddrW'(taken_q) + AddrW'(pick_byte_i);
-  wire [23:0]       pixel = vector_take ? dut.vector_pixel : {8'd0, dut.conv_pixel};
+  wire [23:0]       pixel = vector_take ? {dut.vector_pixel[2], dut.vector_pixel[1], dut.vector_pixel[0]} :
+                                         {8'd0, dut.conv_pixel[1], dut.conv_pixel[0]};
   wire pick_byte = take && pick_i && !byte_q && pick_byte_i < bytes;
   wire pick_request = take && pick_i && !request_q && column_q == '0;
   always_ff @(posedge clk_i or negedge rst_ni) begin

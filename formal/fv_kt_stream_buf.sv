@@ -168,7 +168,7 @@ module fv_kt_stream_buf
   `FV_ASSERT(i_mem, !(past_ok_q && known_q) || mem_at[bank_q] == stored_q)
   `FV_ASSERT(i_pipe, !past_ok_q || hit1_q == (was_on_q && dut.wr_en_q[bank_q] && dut.wr_addr_q[bank_q] == addr_q))
   `FV_ASSERT(i_data, !(past_ok_q && hit1_q) || dut.wr_data_q[bank_q] == value1_q)
-  `FV_ASSERT(i_read, !(past_ok_q && read_q) || (dut.rd_req_q[access_q].bank == bank_q && access_q < 9))
+  `FV_ASSERT(i_read, !(past_ok_q && read_q) || (dut.rd_bank_q[access_q] == bank_q && access_q < 9))
   `FV_ASSERT(i_word, !(past_ok_q && read_q && known1_q) || dut.bank_data[bank_q] == expect_q)
   `FV_ASSERT(a_read, !(on && read_q && known1_q) || word[access_q] == expect_q)
 

@@ -55,6 +55,7 @@ module kt_dpe_array
   localparam bit          Skewed = Pipelined && Chain > 1;
   localparam int unsigned Skews  = Skewed ? Chain : 1;  // different delays of taps
   localparam int unsigned Inside = Skewed ? Chain : 0;  // cycles that the rows take longer
+  localparam int unsigned ActW   = (!Skewed && kt_pkg::Rests) ? 16 : 8;  // simulators extend signs once for all rows
   localparam bit          Paired = Skewed && MultiplierW >= 25 && StageRows % 2 == 0;
 
   // what enters stage 0, tap by tap; loads and swaps of each delay, and of each stage
@@ -116,12 +117,10 @@ module kt_dpe_array
   for (genvar k = 1; k < int'(Skews); k++) begin : gen_load
     always_ff @(posedge clk_i) load[k] <= load[k-1];
   end
-  always_comb begin
-    for (int unsigned s = 0; s < Stages; s++) begin
-      for (int unsigned k = 0; k < Skews; k++) begin
-        stage_load[s][k] = load[k][s];
-        stage_swap[s][k] = swap[s+k];
-      end
+  for (genvar s = 0; s < int'(Stages); s++) begin : gen_stage_control
+    for (genvar k = 0; k < int'(Skews); k++) begin : gen_skew
+      assign stage_load[s][k] = load[k][s];
+      assign stage_swap[s][k] = swap[s+k];
     end
   end
 
@@ -228,9 +227,13 @@ module kt_dpe_array
   /* verilator lint_on UNUSEDSIGNAL */
 
   for (genvar s = 0; s < int'(Stages); s++) begin : gen_stage
-    logic signed [7:0] act_q[Taps];
+    logic signed [ActW-1:0] act_q[Taps];
     if (s == 0) begin : gen_head
-      always_ff @(posedge clk_i) act_q <= act;
+      always_ff @(posedge clk_i) begin
+        automatic logic signed [ActW-1:0] extended[Taps];
+        for (int unsigned i = 0; i < Taps; i++) extended[i] = ActW'(act[i]);
+        act_q <= extended;
+      end
     end else begin : gen_chain
       always_ff @(posedge clk_i) act_q <= gen_stage[s-1].act_q;
     end
@@ -280,6 +283,7 @@ module kt_dpe_array
       end else begin : gen_at_once
         kt_dpe_row #(
           .Taps     (Taps),
+          .ActW     (ActW),
           .TwoPixels(TwoPixels),
           .Rows     (StageRows),
           .Row      (r)
@@ -344,8 +348,10 @@ module kt_dpe_array
   assign second_valid = total_valid & sum_two_q;
 
   always_comb begin
-    for (int unsigned k = 0; k < Kp; k++) begin
-      total[k] = sum[k] + (old[k/StageRows][32*(k%StageRows)+:32] & ~{32{sum_first_q[k/StageRows]}});
+    for (int unsigned s = 0; s < Stages; s++) begin
+      for (int unsigned r = 0; r < StageRows; r++) begin
+        total[s*StageRows+r] = sum[s*StageRows+r] + (old[s][32*r+:32] & ~{32{sum_first_q[s]}});
+      end
     end
   end
   if (TwoPixels) begin : gen_second

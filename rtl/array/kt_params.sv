@@ -163,15 +163,29 @@ module kt_params
 
   always_ff @(posedge clk_i) begin
     if (write_q) begin
+      automatic logic signed [31:0] bias[Kp] = bias_o;
+      automatic logic signed [31:0] mult[Kp] = mult_o;
+      automatic logic signed [7:0]  shift[Kp] = shift_o;
+      automatic logic signed [7:0]  zero[Kp] = zero_o;
+      automatic logic signed [7:0]  low[Kp] = low_o;
+      automatic logic signed [7:0]  high[Kp] = high_o;
+      automatic logic [1:0]         rule[Kp] = rule_o;
       for (int unsigned r = 0; r < StageRows; r++) begin
-        bias_o[32'(stage_q)*StageRows+r]  <= param[r].bias;
-        mult_o[32'(stage_q)*StageRows+r]  <= param[r].mult;
-        shift_o[32'(stage_q)*StageRows+r] <= param[r].shift;
-        zero_o[32'(stage_q)*StageRows+r]  <= out_quant_q.zero;
-        low_o[32'(stage_q)*StageRows+r]   <= out_quant_q.low;
-        high_o[32'(stage_q)*StageRows+r]  <= out_quant_q.high;
-        rule_o[32'(stage_q)*StageRows+r]  <= out_quant_q.rule;
+        bias[32'(stage_q)*StageRows+r]  = param[r].bias;
+        mult[32'(stage_q)*StageRows+r]  = param[r].mult;
+        shift[32'(stage_q)*StageRows+r] = param[r].shift;
+        zero[32'(stage_q)*StageRows+r]  = out_quant_q.zero;
+        low[32'(stage_q)*StageRows+r]   = out_quant_q.low;
+        high[32'(stage_q)*StageRows+r]  = out_quant_q.high;
+        rule[32'(stage_q)*StageRows+r]  = out_quant_q.rule;
       end
+      bias_o  <= bias;
+      mult_o  <= mult;
+      shift_o <= shift;
+      zero_o  <= zero;
+      low_o   <= low;
+      high_o  <= high;
+      rule_o  <= rule;
     end
   end
 

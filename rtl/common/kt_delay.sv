@@ -18,8 +18,10 @@ module kt_delay #(
   end else begin : gen_registers
     logic [Width-1:0] data_q[Cycles];
     always_ff @(posedge clk_i) begin
-      data_q[0] <= data_i;
-      for (int unsigned i = 1; i < Cycles; i++) data_q[i] <= data_q[i-1];
+      automatic logic [Width-1:0] data[Cycles];
+      data[0] = data_i;
+      for (int unsigned i = 1; i < Cycles; i++) data[i] = data_q[i-1];
+      data_q <= data;
     end
     assign data_o = data_q[Cycles-1];
   end

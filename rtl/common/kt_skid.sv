@@ -4,23 +4,24 @@
 // Skid buffer: a stream register whose valid, data and ready all come from flip-flops, at one word a cycle.
 // Invariant: the second register is full only while the first one is, and then in_ready_o is low.
 module kt_skid #(
-  parameter int unsigned Width = 8
+  parameter int unsigned Width  = 8,
+  parameter type         word_t = logic [Width-1:0]
 ) (
-  input  logic             clk_i,
-  input  logic             rst_ni,
+  input  logic  clk_i,
+  input  logic  rst_ni,
   // in
-  input  logic             in_valid_i,
-  output logic             in_ready_o,
-  input  logic [Width-1:0] in_data_i,
+  input  logic  in_valid_i,
+  output logic  in_ready_o,
+  input  word_t in_data_i,
   // out
-  output logic             out_valid_o,
-  input  logic             out_ready_i,
-  output logic [Width-1:0] out_data_o
+  output logic  out_valid_o,
+  input  logic  out_ready_i,
+  output word_t out_data_o
 );
 
-  logic             out_valid_q, skid_valid_q;
-  logic [Width-1:0] out_data_q, skid_data_q;
-  logic             out_free, push;
+  logic  out_valid_q, skid_valid_q;
+  word_t out_data_q, skid_data_q;
+  logic  out_free, push;
 
   assign in_ready_o  = !skid_valid_q;
   assign out_valid_o = out_valid_q;

@@ -107,23 +107,22 @@ module kt_load_rows
   always_ff @(posedge clk_i) begin
     setup_o <= start_i;
     if (start_i) begin
-      automatic word_t pixel = word_of(cmd_i.pixel);
-      automatic word_t twice = word_add(pixel, pixel);
-      offset_q[1] <= pixel;
-      offset_q[2] <= twice;
-      offset_q[3] <= word_add(twice, pixel);
-      offset_q[4] <= word_add(twice, twice);
+      automatic word_t offset[8] = '{default: '0};
+      offset[1] = word_of(cmd_i.pixel);
+      offset[2] = word_add(offset[1], offset[1]);
+      offset[3] = word_add(offset[2], offset[1]);
+      offset[4] = word_add(offset[2], offset[2]);
+      offset_q <= offset;
     end else if (setup_o) begin
       automatic word_t offset[16] = '{default: '0};  // multiples of P, eight of them; the rest keeps an index inside
       for (int unsigned k = 1; k < 5; k++) begin
         offset[k]   = offset_q[k];
         offset[k+4] = word_add(offset_q[4], offset_q[k]);
       end
-      for (int unsigned k = 5; k < 8; k++) offset_q[k] <= offset[k];
+      offset_q     <= offset[0:7];
       pixel_step_q <= offset[pixels_q];
     end
   end
-  assign offset_q[0] = '0;
 
   always_ff @(posedge clk_i) begin
     if (start_i) begin

@@ -236,15 +236,19 @@ module kt_result_writer
   end
   always_ff @(posedge clk_i) begin
     if (pop) begin
-      automatic word_t pos[Pixels];
-      pos[0] = pos_q;
-      if (Pixels == 2) pos[Pixels-1] = word_add(pos_q, cur_q.pixel);
-      for (int w = 0; w < int'(AllWords); w++) begin
-        automatic word_t i = word_add(pos[w/int'(Words)], '{div: 14'd0, mod: 4'(w % int'(Words))});
-        automatic logic exists = group_q + 10'(w % int'(Words)) < cur_q.groups && (w < int'(Words) || two);
-        sb_req_o[w] <= bank_req(exists, sb_slot, bank_offset, i);
-        vb_req_o[w] <= bank_req(exists, vb_slot, bank_offset, i);
+      automatic bank_req_t sb[AllWords], vb[AllWords];
+      for (int unsigned p = 0; p < Pixels; p++) begin
+        automatic word_t pos = (p == 0) ? pos_q : word_add(pos_q, cur_q.pixel);
+        for (int unsigned w = 0; w < Words; w++) begin
+          automatic word_t i = word_add(pos, '{div: 14'd0, mod: 4'(w)});
+          automatic logic exists = group_q + 10'(w) < cur_q.groups && (p == 0 || two);
+          sb[p*Words+w] = bank_req(exists, sb_slot, bank_offset, i);
+          vb[p*Words+w] = sb[p*Words+w];
+          vb[p*Words+w].addr = vb_slot + addr_t'(i.div);
+        end
       end
+      sb_req_o <= sb;
+      vb_req_o <= vb;
     end
   end
 

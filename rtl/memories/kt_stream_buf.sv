@@ -169,7 +169,7 @@ module kt_stream_buf
   logic [15:0]     bank_en;
   logic [Aw-1:0]   bank_addr[16];
   logic [Cp*8-1:0] bank_data[16];
-  bank_req_t       rd_req_q[9];
+  logic [3:0]      rd_bank_q[16];
   /* verilator lint_on UNUSEDSIGNAL */
 
 `ifdef KT_FAST_SIM
@@ -221,8 +221,14 @@ module kt_stream_buf
     assign bank_data[b] = 'x;
   end
 
-  always_ff @(posedge clk_i) if (bank_en != '0) rd_req_q <= rd_req_i;
+  always_ff @(posedge clk_i) begin
+    if (bank_en != '0) begin
+      automatic logic [3:0] bank[16] = '{default: '0};
+      for (int unsigned t = 0; t < 9; t++) bank[t] = rd_req_i[t].bank;
+      rd_bank_q <= bank;
+    end
+  end
 
-  always_comb for (int unsigned t = 0; t < 9; t++) word_o[t] = bank_data[rd_req_q[t].bank];
+  always_comb for (int unsigned t = 0; t < 9; t++) word_o[t] = bank_data[rd_bank_q[t]];
 
 endmodule

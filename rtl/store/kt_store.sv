@@ -178,41 +178,36 @@ module kt_store
   // ---- packing
   logic                  in_valid, out_valid, out_ready, out_zvc, pack_room, request_free, open_free, ask_free;
   logic [AxiW-1:0]       out_data;
-  logic                  conv_free, conv_valid, vector_free, vector_valid;
-  logic [Words*Cp*8-1:0] conv_words, conv_pixel;
-  logic [3*Cp*8-1:0]     vector_words, vector_pixel;
-  logic [PixelB*8-1:0]   pixel;
-
-  for (genvar w = 0; w < int'(Words); w++) begin : gen_array
-    assign conv_words[w*Cp*8+:Cp*8] = conv_word_i[w];
-  end
-  for (genvar w = 0; w < 3; w++) begin : gen_vector
-    assign vector_words[w*Cp*8+:Cp*8] = vector_word_i[w];
-  end
+  typedef logic [Cp*8-1:0] conv_pixel_t  [Words];
+  typedef logic [Cp*8-1:0] vector_pixel_t[3];
+  logic                conv_free, conv_valid, vector_free, vector_valid;
+  conv_pixel_t         conv_pixel;
+  vector_pixel_t       vector_pixel;
+  logic [PixelB*8-1:0] pixel;
 
   // Readiness does not look at validity: a result writer hands over a pixel only when all its sinks are ready.
   assign conv_ready_o   = conv_free && state_q == StRun && !from_vector_q;
   assign vector_ready_o = vector_free && state_q == StRun && from_vector_q;
   kt_skid #(
-    .Width(Words * Cp * 8)
+    .word_t(conv_pixel_t)
   ) u_conv (
     .clk_i,
     .rst_ni,
     .in_valid_i (conv_valid_i && conv_ready_o),
     .in_ready_o (conv_free),
-    .in_data_i  (conv_words),
+    .in_data_i  (conv_word_i),
     .out_valid_o(conv_valid),
     .out_ready_i(room && !from_vector_q),
     .out_data_o (conv_pixel)
   );
   kt_skid #(
-    .Width(3 * Cp * 8)
+    .word_t(vector_pixel_t)
   ) u_vector (
     .clk_i,
     .rst_ni,
     .in_valid_i (vector_valid_i && vector_ready_o),
     .in_ready_o (vector_free),
-    .in_data_i  (vector_words),
+    .in_data_i  (vector_word_i),
     .out_valid_o(vector_valid),
     .out_ready_i(room && from_vector_q),
     .out_data_o (vector_pixel)
@@ -224,10 +219,12 @@ module kt_store
 
   always_comb begin
     pixel = '0;
-    if (take) begin
-      pixel = (from_vector_q ? (PixelB * 8)'(vector_pixel) : (PixelB * 8)'(conv_pixel)) &
-              (last_segment ? last_mask_q : mask_q);
+    if (take && from_vector_q) begin
+      for (int unsigned w = 0; w < 3; w++) pixel[w*Cp*8+:Cp*8] = vector_pixel[w];
+    end else if (take) begin
+      for (int unsigned w = 0; w < Words; w++) pixel[w*Cp*8+:Cp*8] = conv_pixel[w];
     end
+    if (take) pixel = pixel & (last_segment ? last_mask_q : mask_q);
   end
 
   kt_store_pack #(
