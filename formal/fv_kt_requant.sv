@@ -70,24 +70,26 @@ module fv_kt_requant
   endfunction
 
   // ---- the lane's values, cycle by cycle
-  in_t    in, in1_q, in2_q, in3_q, in4_q;
-  logic   here, here1_q, here2_q, here3_q, here4_q;
-  whole_t product_q, product3_q, product4_q;
+  in_t    in, in1_q, in2_q, in3_q, in4_q, in5_q;
+  logic   here, here1_q, here2_q, here3_q, here4_q, here5_q;
+  whole_t product_q, product3_q, product4_q, product5_q;
   assign here = valid_i[Lane] && rule_i[Lane] == Rule;
   assign in   = '{acc: acc_i[Lane], bias: bias_i[Lane], mult: mult_i[Lane], shift: shift_i[Lane], zero: zero_i[Lane],
                   low: low_i[Lane], high: high_i[Lane]};
   always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) {here1_q, here2_q, here3_q, here4_q} <= '0;
-    else {here1_q, here2_q, here3_q, here4_q} <= {here, here1_q, here2_q, here3_q};
+    if (!rst_ni) {here1_q, here2_q, here3_q, here4_q, here5_q} <= '0;
+    else {here1_q, here2_q, here3_q, here4_q, here5_q} <= {here, here1_q, here2_q, here3_q, here4_q};
   end
   always_ff @(posedge clk_i) begin
     in1_q      <= in;
     in2_q      <= in1_q;
     in3_q      <= in2_q;
     in4_q      <= in3_q;
+    in5_q      <= in4_q;
     product_q  <= 64'(dut.x_q[Lane]) * 64'(dut.mult1_q[Lane]);
     product3_q <= product_q;
     product4_q <= product3_q;
+    product5_q <= product4_q;
   end
 
   // ---- environment: what the compiler sees to
@@ -112,11 +114,12 @@ module fv_kt_requant
   // ---- claims
   `FV_ASSERT(a_x, !here1_q || (whole_t'(dut.x_q[Lane]) == factor_of(in1_q) && dut.mult1_q[Lane] == in1_q.mult))
   `FV_ASSERT(i_product, !here2_q || (dut.whole_q[Lane] == product_q[62:31] && dut.fraction_q[Lane] == {1'b0, product_q[30:0]}))
-  `FV_ASSERT(a_valid, !here4_q || valid[Lane])
-  `FV_ASSERT(a_result, !here4_q || data[Lane] == result_of(product4_q, in4_q))
+  `FV_ASSERT(i_result, !here4_q || dut.data_q[Lane] == result_of(product4_q, in4_q))
+  `FV_ASSERT(a_valid, !here5_q || valid[Lane])
+  `FV_ASSERT(a_result, !here5_q || data[Lane] == result_of(product5_q, in5_q))
 
   // ---- what travels beside them
-  `FV_ASSERT(i_valid, here1_q <= dut.valid1_q[Lane] && here2_q <= dut.valid2_q[Lane] && here3_q <= dut.valid3_q[Lane])
+  `FV_ASSERT(i_valid, here1_q <= dut.valid1_q[Lane] && here2_q <= dut.valid2_q[Lane] && here3_q <= dut.valid3_q[Lane] && here4_q <= dut.valid4_q[Lane])
   `FV_ASSERT(i_rules, (!here1_q || dut.rule1_q[Lane] == Rule) && (!here2_q || dut.rule2_q[Lane] == Rule))
   `FV_ASSERT(i_finish1, !here1_q || {dut.zero1_q[Lane], dut.low1_q[Lane], dut.high1_q[Lane]} == {in1_q.zero, in1_q.low, in1_q.high})
   `FV_ASSERT(i_finish2, !here2_q || {dut.zero2_q[Lane], dut.low2_q[Lane], dut.high2_q[Lane]} == {in2_q.zero, in2_q.low, in2_q.high})
@@ -132,6 +135,6 @@ module fv_kt_requant
     `FV_ASSERT(i_sign, (!here1_q || !dut.gen_sign.neg1_q[Lane]) && (!here2_q || !dut.gen_sign.neg2_q[Lane]))
   end
 
-  `FV_COVER(c_negative, here4_q && data[Lane] == -8'sd77 && in4_q.shift == -8'sd5 && in4_q.low < -8'sd100 && in4_q.mult[30])
-  `FV_COVER(c_clamped, here4_q && here3_q && data[Lane] == in4_q.high && in4_q.high == 8'sd5 && in4_q.zero == 8'sd3)
+  `FV_COVER(c_negative, here5_q && data[Lane] == -8'sd77 && in5_q.shift == -8'sd5 && in5_q.low < -8'sd100 && in5_q.mult[30])
+  `FV_COVER(c_clamped, here5_q && here4_q && data[Lane] == in5_q.high && in5_q.high == 8'sd5 && in5_q.zero == 8'sd3)
 endmodule

@@ -39,13 +39,15 @@ module fv_kt_requant_lane
     requant_params_t    word;
     kt_spec_pkg::store_t store;
   } value_t;
-  value_t at1, at_q[4:2], out_q;
-  assign at1 = '{valid: valid_i, acc: acc_i, word: word_i, store: store_i};
+  value_t at0, at1, at_q[4:2], out_q;
+  assign at0 = '{valid: valid_i, acc: acc_i, word: word_i, store: store_i};
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
+      at1 <= '0;
       for (int unsigned s = 2; s <= 4; s++) at_q[s] <= '0;
       out_q <= '0;
     end else begin
+      at1     <= at0;
       at_q[2] <= at1;
       for (int unsigned s = 3; s <= 4; s++) at_q[s] <= at_q[s-1];
       out_q <= at_q[4];
@@ -55,7 +57,7 @@ module fv_kt_requant_lane
   logic signed [7:0] data;
   kt_requant_lane dut (
     .clk_i,
-    .valid_i({at_q[4].valid, at_q[3].valid, at_q[2].valid, at1.valid}),
+    .valid_i({at_q[4].valid, at_q[3].valid, at_q[2].valid, at1.valid, at0.valid}),
     .acc_i,
     .bias_i (word_i.bias),
     .mult_i (word_i.mult),
@@ -85,7 +87,7 @@ module fv_kt_requant_lane
            v.store.low <= v.store.high && fits(factor_of(v)) && fits(shifted) && (Rule != RuleAverage || v.word.bias >= 0) &&
            v.store.rule == 2'(Rule);
   endfunction
-  `FV_ASSUME(m_legal, !valid_i || legal(at1))
+  `FV_ASSUME(m_legal, !valid_i || legal(at0))
 
   logic factor_ok;
   assign factor_ok = !at_q[2].valid || (whole_t'(dut.x_q) == factor_of(at_q[2]) && dut.mult1_q == at_q[2].word.mult[30:0]);
@@ -178,6 +180,10 @@ module fv_kt_requant_lane
     `FV_ASSERT(i_legal, !at_q[s].valid || legal(at_q[s]))
   end
   `FV_ASSERT(i_out_legal, !out_q.valid || legal(out_q))
+  `FV_ASSERT(i_at1_legal, !at1.valid || legal(at1))
+  `FV_ASSERT(i_sum, !at1.valid || (whole_t'(dut.sum_q) == factor_of(at1) && dut.mult0_q == at1.word.mult[30:0]))
+  `FV_ASSERT(i_zeroth, !at1.valid || (dut.n0_q == 6'(31 - at1.word.shift) && dut.rule0_q == 2'(Rule) &&
+             dut.zero0_q == at1.store.zero && dut.low0_q == at1.store.low && dut.high0_q == at1.store.high))
   `FV_ASSERT(i_first, !at_q[2].valid || (dut.n1_q == 6'(31 - at_q[2].word.shift) && dut.rule1_q == 2'(Rule) &&
              dut.zero1_q == at_q[2].store.zero && dut.low1_q == at_q[2].store.low && dut.high1_q == at_q[2].store.high))
   `FV_ASSERT(i_second, !at_q[3].valid || (dut.n2_q == 6'(31 - at_q[3].word.shift) && dut.rule2_q == 2'(Rule) &&

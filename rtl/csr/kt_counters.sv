@@ -135,33 +135,39 @@ module kt_counters
     else if (control_q.running) sum_q <= sum_d;
   end
 
-  // ---- read; what is not cleared yet is 0, a carry on its way belongs to the value
+  // ---- read; what is not cleared yet is 0. A carry on its way belongs to the value: it is kept beside it, and added
+  // when the data are looked at.
   logic [4:0]  number;
-  logic [63:0] value;
-  logic [31:0] data_q, high_word_q;
+  logic [63:0] stored, stored_q, value;
+  logic        stored_carry_q, high_q, low_read_q;
+  logic [31:0] high_word_q;
 
   assign number = rd_addr_i[7:3];
 
   always_comb begin
-    value = '0;
+    stored = '0;
     if (rd_req_i) begin
       if (rd_addr_i[8:3] < 6'(Events)) begin
-        if (!clear_q) value[63:8] = upper[number] + 56'(pending_q[number]);
-        for (int unsigned b = 0; b < 8; b++) value[b] = plane_q[b][number];
+        if (!clear_q) stored[63:8] = upper[number];
+        for (int unsigned b = 0; b < 8; b++) stored[b] = plane_q[b][number];
       end
       for (int unsigned i = 0; i < Sums; i++) begin
-        if (rd_addr_i[8:3] == 6'(Events + i)) value = sum_q[i];
+        if (rd_addr_i[8:3] == 6'(Events + i)) stored = sum_q[i];
       end
     end
   end
+  assign value = stored_q + {55'd0, stored_carry_q, 8'd0};
 
   always_ff @(posedge clk_i) begin
+    low_read_q <= rd_req_i && !rd_addr_i[2];
+    if (low_read_q) high_word_q <= value[63:32];
     if (rd_req_i) begin
-      if (rd_addr_i[2]) data_q <= high_word_q;
-      else {high_word_q, data_q} <= value;
+      high_q         <= rd_addr_i[2];
+      stored_q       <= stored;
+      stored_carry_q <= rd_addr_i[8:3] < 6'(Events) && !clear_q && pending_q[number];
     end
   end
 
-  assign rd_data_o = data_q;
+  assign rd_data_o = high_q ? high_word_q : value[31:0];
 
 endmodule

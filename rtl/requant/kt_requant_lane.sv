@@ -15,7 +15,7 @@
 // -256..255 is clamped whatever the rest is, so the shifter keeps eight bits and looks whether all dropped ones equal
 // the sign. float keeps 24 bits below the half, and whether anything is below those.
 //
-// valid_i are the bits of the lane's wave in stages 1 to 4.
+// Stage 0 adds the bias, stage 1 rounds for rule `float`. valid_i are the bits of the lane's wave in stages 0 to 4.
 module kt_requant_lane
   import kt_cmd_pkg::*;
 #(
@@ -23,7 +23,7 @@ module kt_requant_lane
   parameter bit Float   = 1
 ) (
   input  logic               clk_i,
-  input  logic [4:1]         valid_i,
+  input  logic [4:0]         valid_i,
   input  logic signed [31:0] acc_i,
   input  logic signed [31:0] bias_i,
   /* verilator lint_off UNUSEDSIGNAL */  // mult is not negative, shift within -31..31
@@ -38,57 +38,72 @@ module kt_requant_lane
 );
 
   // ---- what travels beside the value
-  logic [5:0]        n1_q, n2_q;
-  logic [1:0]        rule1_q, rule2_q, rule3_q;
-  logic signed [7:0] zero1_q, zero2_q, zero3_q;
-  logic signed [7:0] low1_q, low2_q, low3_q;
-  logic signed [7:0] high1_q, high2_q, high3_q;
+  logic [5:0]        n0_q, n1_q, n2_q;
+  logic [1:0]        rule0_q, rule1_q, rule2_q, rule3_q;
+  logic signed [7:0] zero0_q, zero1_q, zero2_q, zero3_q;
+  logic signed [7:0] low0_q, low1_q, low2_q, low3_q;
+  logic signed [7:0] high0_q, high1_q, high2_q, high3_q;
 
   always_ff @(posedge clk_i) begin
-    if (|valid_i[3:1]) begin
-      n1_q    <= {shift_i[5], ~shift_i[4:0]};  // 31 - shift
+    if (|valid_i[3:0]) begin
+      n0_q    <= {shift_i[5], ~shift_i[4:0]};  // 31 - shift
+      n1_q    <= n0_q;
       n2_q    <= n1_q;
-      rule1_q <= rule_i;
+      rule0_q <= rule_i;
+      rule1_q <= rule0_q;
       rule2_q <= rule1_q;
       rule3_q <= rule2_q;
-      zero1_q <= zero_i;
+      zero0_q <= zero_i;
+      zero1_q <= zero0_q;
       zero2_q <= zero1_q;
       zero3_q <= zero2_q;
-      low1_q  <= low_i;
+      low0_q  <= low_i;
+      low1_q  <= low0_q;
       low2_q  <= low1_q;
       low3_q  <= low2_q;
-      high1_q <= high_i;
+      high0_q <= high_i;
+      high1_q <= high0_q;
       high2_q <= high1_q;
       high3_q <= high2_q;
     end
   end
 
-  // ---- stage 1: x
+  // ---- stage 0: sum
   logic               mean, minus;
-  logic signed [31:0] sum, x_q;
+  logic signed [31:0] sum_q;
+  logic [30:0]        mult0_q;
+
+  assign mean  = Average && (rule_i == RuleAverage);
+  assign minus = mean && acc_i[31];
+
+  always_ff @(posedge clk_i) begin
+    if (valid_i[0]) begin
+      sum_q   <= (mean ? acc_i <<< 1 : acc_i) + (bias_i ^ {32{minus}}) + 32'(minus);
+      mult0_q <= mult_i[30:0];
+    end
+  end
+
+  // ---- stage 1: x
+  logic signed [31:0] x_q;
   logic        [6:0]  drop;  // float: ones below the last of 24 significant bits
   logic               tie_odd;
   logic [30:0]        mult1_q;
 
-  assign mean  = Average && (rule_i == RuleAverage);
-  assign minus = mean && acc_i[31];
-  assign sum   = (mean ? acc_i <<< 1 : acc_i) + (bias_i ^ {32{minus}}) + 32'(minus);
-
   always_comb begin
     drop    = '0;
     tie_odd = 1'b0;
-    if (Float && (rule_i == RuleFloat)) begin
+    if (Float && (rule0_q == RuleFloat)) begin
       for (int unsigned i = 0; i < 7; i++) begin
-        for (int unsigned j = i; j < 7; j++) if (sum[24+j] != sum[31]) drop[i] = 1'b1;
+        for (int unsigned j = i; j < 7; j++) if (sum_q[24+j] != sum_q[31]) drop[i] = 1'b1;
       end
-      for (int unsigned i = 1; i < 8; i++) if (drop[i-1] && (i == 7 || !drop[i]) && sum[i]) tie_odd = 1'b1;
+      for (int unsigned i = 1; i < 8; i++) if (drop[i-1] && (i == 7 || !drop[i]) && sum_q[i]) tie_odd = 1'b1;
     end
   end
 
   always_ff @(posedge clk_i) begin
     if (valid_i[1]) begin
-      x_q     <= Float ? (sum + 32'(drop >> 1) + 32'(tie_odd)) & ~32'(drop) : sum;
-      mult1_q <= mult_i[30:0];
+      x_q     <= Float ? (sum_q + 32'(drop >> 1) + 32'(tie_odd)) & ~32'(drop) : sum_q;
+      mult1_q <= mult0_q;
     end
   end
 

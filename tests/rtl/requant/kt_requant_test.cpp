@@ -20,7 +20,7 @@
 namespace {
 
 constexpr int kLanes = PARAM_Lanes;
-constexpr int kLatency = 4;
+constexpr int kLatency = 5;
 enum Rule { kDouble, kSingle, kAverage, kFloat };
 
 struct Input {
@@ -84,7 +84,7 @@ class Bench {
     model_->rst_ni = 1;
   }
 
-  // One cycle: feeds the lanes, checks what comes out against what went in four cycles ago.
+  // One cycle: feeds the lanes, checks what comes out against what went in five cycles ago.
   void step(const std::array<Input, kLanes>& in) {
     std::uint64_t valid = 0;
     for (int l = 0; l < kLanes; ++l) {
