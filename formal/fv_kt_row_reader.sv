@@ -72,7 +72,7 @@ module fv_kt_row_reader
 
   `FV_ASSERT(a_distinct, !(past_ok_q && valid_q) || distinct)
   `FV_ASSERT(a_banks, !(past_ok_q && valid_q) || in_range)
-  `FV_ASSERT(i_start, !(past_ok_q && rst_ni && started_q) || (legal(cmd_q) && dut.stride_mod3_q < 2'd3 && dut.two_pixels_q.mod < 4'd9 &&
+  `FV_ASSERT(i_start, !(past_ok_q && rst_ni && started_q) || (legal(cmd_q) && dut.stride_mod3_q < 2'd3 && dut.two_pixels_q.mod < 4'd9 && dut.two_steps_q.mod < 4'd9 &&
              (walks_q || dut.walk_begin)))
   `FV_ASSERT(i_walk, !(past_ok_q && rst_ni && walks_q) || (started_q && dut.pos_q.mod < 4'd9 && dut.group_q.mod < 4'd9 &&
              dut.kernel_tile_q.mod < 4'd9 && dut.mod3_q < 2'd3 &&

@@ -289,6 +289,7 @@ module fv_kt_store
       dut.from_vector_q == c_q.from_vector && dut.index_q == index_q))
   `FV_ASSERT(i_address, !open_q || (dut.addr_q == address &&
       dut.segment_addr_q == AddrW'(start_q + (segment_q[0] ? AddrW'(c_q.segment_pitch) : '0))))
+  `FV_ASSERT(i_segment, !open_q || (dut.last_segment_q == last_segment && dut.pixel_bytes_q == bytes))
   `FV_ASSERT(i_bytes, !running || (dut.bytes_q == times(c_q.columns[1:0], c_q.pixel_bytes) &&
       dut.last_bytes_q == times(c_q.columns[1:0], c_q.last_pixel_bytes) &&
       dut.mask_q == ({24{1'b1}} >> {2'd3 - c_q.pixel_bytes[1:0], 3'b000}) &&

@@ -30,6 +30,7 @@ module kt_row_reader
   word_t              group_q;                             // first word of the current pass
   word_t              kernel_tile_q;                       // and of its kernel tile's first pass
   word_t              two_pixels_q, three_pixels_q;        // words of so many
+  word_t              two_steps_q;                         // from a read to the next one that are two windows each
   addr_t              slot_q[3];                           // slots of the three rows
   addr_t              kernel_tile_slot_q[3];               // slots under the kernel tile's first output row
   // addresses: all of the ring's; from an output row's slot to the next one's, from a row of kernel tiles to the next
@@ -139,6 +140,7 @@ module kt_row_reader
       stride_mod3_q        <= mod3(cmd_i.stride);
       kernel_tile_stride_q <= kernel_tile_stride;
       two_pixels_q         <= word_add(pixel, pixel);
+      two_steps_q          <= word_add(word_of(cmd_i.in_step), word_of(cmd_i.in_step));
     end
     if (walk_begin) begin
       done_q             <= 1'b0;
@@ -185,7 +187,7 @@ module kt_row_reader
         top_q   <= top_q + $signed({8'd0, cmd_i.stride});
       end else begin
         reads_q <= reads_q - 10'd1;
-        pos_q   <= word_add(two ? second : pos_q, word_of(cmd_i.in_step));
+        pos_q   <= word_add(pos_q, two ? two_steps_q : word_of(cmd_i.in_step));
       end
     end
   end
@@ -204,19 +206,17 @@ module kt_row_reader
   always_comb begin
     if (one_by_one) begin
       for (int t = 0; t < 9; t++) begin
-        automatic word_t w = word_add(pos_q, '{div: 14'd0, mod: 4'(t)});
-        rd_req_d[t] = bank_req(en && (!two || t < 32'(cmd_i.pair_groups)), slot_q[0], rot[0], w);
+        rd_req_d[t] = bank_req_behind(en && (!two || t < 32'(cmd_i.pair_groups)), slot_q[0], rot[0], pos_q, 4'(t));
       end
       if (two) begin
         for (int t = 4; t < 8; t++) begin
-          automatic word_t w = word_add(second, '{div: 14'd0, mod: 4'(t - 4)});
-          rd_req_d[t] = bank_req(en && second_exists && (t - 4 < 32'(cmd_i.pair_groups)), slot_q[0], rot[0], w);
+          rd_req_d[t] = bank_req_behind(en && second_exists && (t - 4 < 32'(cmd_i.pair_groups)), slot_q[0], rot[0],
+                                        second, 4'(t - 4));
         end
       end
     end else if (column) begin
       for (int g = 0; g < 3; g++) begin
-        automatic word_t w = word_add(pos_q, '{div: 14'd0, mod: 4'(g)});
-        for (int k = 0; k < 3; k++) rd_req_d[3*g+k] = bank_req(en, slot_q[k], rot[k], w);
+        for (int k = 0; k < 3; k++) rd_req_d[3*g+k] = bank_req_behind(en, slot_q[k], rot[k], pos_q, 4'(g));
       end
     end else begin
       for (int k = 0; k < 3; k++) begin

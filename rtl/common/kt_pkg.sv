@@ -118,6 +118,17 @@ package kt_pkg;
     return '{en: en, bank: add9(word.mod, bank_offset), addr: slot + addr_t'(word.div)};
   endfunction
 
+  // The same for the word `more` (0..8) behind it; no sum waits for another one's end.
+  function automatic bank_req_t bank_req_behind(logic en, addr_t slot, logic [3:0] bank_offset, word_t word,
+                                                logic [3:0] more);
+    logic [4:0] m;
+    logic       carry;
+    m     = 5'(word.mod) + 5'(more);
+    carry = m >= 5'd9;
+    return '{en: en, bank: add9(carry ? 4'(m - 5'd9) : 4'(m), bank_offset),
+             addr: slot + addr_t'(word.div) + addr_t'(carry)};
+  endfunction
+
   // Requantisation of one output channel, one ZSB word; in memory nine bytes, little endian, in this order.
   typedef struct packed {
     logic signed [7:0]  shift;  // e of multiplier * 2^(e - 31): positive left, negative right

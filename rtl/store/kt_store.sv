@@ -94,7 +94,9 @@ module kt_store
   logic [BytesW-1:0] bytes_q, last_bytes_q;
   logic [AddrW-1:0]  segment_addr_q, addr_q;    // of the segment; of the request
   logic              row_first_q;               // the next pixel is the first of its row
-  logic              take_cmd, room, take, row_end, segment_end, finish, last_segment;
+  logic              last_segment_q;
+  logic [PixelW-1:0] pixel_bytes_q;             // of this segment's pixels
+  logic              take_cmd, room, take, row_end, segment_end, finish;
   logic [AddrW-1:0]  next_segment;
   logic              zvc_cmd_free, zvc_busy;
   logic              zvc_q;                     // the command is compressed
@@ -104,10 +106,9 @@ module kt_store
 
   assign cmd_ready_o  = state_q == StIdle && (cmd.zvc ? zvc_cmd_free : !zvc_busy);
   assign take_cmd     = cmd_valid_i && cmd_ready_o;
-  assign last_segment = segment_q == '0;
   assign row_end      = column_q == '0;
   assign segment_end  = row_end && row_q == '0;
-  assign finish       = take && segment_end && last_segment;
+  assign finish       = take && segment_end && last_segment_q;
   assign next_segment = segment_addr_q + AddrW'(segment_pitch_q);
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -133,6 +134,8 @@ module kt_store
       pixel_q         <= cmd.pixel_bytes;
       last_pixel_q    <= cmd.last_pixel_bytes;
       segment_q       <= cmd.segments - 10'd1;
+      last_segment_q  <= cmd.segments == 10'd1;
+      pixel_bytes_q   <= PixelW'((cmd.segments == 10'd1) ? cmd.last_pixel_bytes : cmd.pixel_bytes);
       row_q           <= cmd.rows - 10'd1;
       column_q        <= cmd.columns - 10'd1;
       segment_addr_q  <= base_i[cmd.base] + AddrW'(cmd.offset);
@@ -151,6 +154,8 @@ module kt_store
         if (segment_end) begin
           row_q          <= rows_q;
           segment_q      <= segment_q - 10'd1;
+          last_segment_q <= segment_q == 10'd1;
+          pixel_bytes_q  <= PixelW'((segment_q == 10'd1) ? last_pixel_q : pixel_q);
           segment_addr_q <= next_segment;
           addr_q         <= next_segment;
         end else begin
@@ -162,9 +167,7 @@ module kt_store
   end
 
   // Bytes of a pixel beyond its segment's count are cleared, so that beats can be put together with an OR.
-  logic [PixelW-1:0]   pixel_bytes;
   logic [PixelB*8-1:0] mask_q, last_mask_q;
-  assign pixel_bytes = PixelW'(last_segment ? last_pixel_q : pixel_q);
 
   always_ff @(posedge clk_i) begin
     if (state_q == StSetup) begin
@@ -224,7 +227,7 @@ module kt_store
     end else if (take) begin
       for (int unsigned w = 0; w < Words; w++) pixel[w*Cp*8+:Cp*8] = conv_pixel[w];
     end
-    if (take) pixel = pixel & (last_segment ? last_mask_q : mask_q);
+    if (take) pixel = pixel & (last_segment_q ? last_mask_q : mask_q);
   end
 
   kt_store_pack #(
@@ -238,7 +241,7 @@ module kt_store
     .first_i     (row_first_q),
     .first_lane_i(addr_q[LaneW-1:0]),
     .last_i      (row_end),
-    .bytes_i     (pixel_bytes),
+    .bytes_i     (pixel_bytes_q),
     .pixel_i     (pixel),
     .zvc_i       (zvc_q),
     .out_valid_o (out_valid),
@@ -253,7 +256,7 @@ module kt_store
   logic [BytesW-1:0] bytes, ask_bytes, ask_raw;
   index_t            ask_index;
   logic [$clog2(5)-1:0] unused_request_level;
-  assign bytes = last_segment ? last_bytes_q : bytes_q;
+  assign bytes = last_segment_q ? last_bytes_q : bytes_q;
 
   if (Zvc != 0) begin : gen_zvc
     kt_store_zvc #(
@@ -278,7 +281,7 @@ module kt_store
       .req_bytes_i   (bytes),
       .req_zero_i    (zero_q),
       .req_index_i   (index_q),
-      .req_last_i    (last_segment && row_q == '0),
+      .req_last_i    (last_segment_q && row_q == '0),
       .data_valid_i  (out_valid),
       .data_ready_o  (out_ready),
       .data_zvc_i    (out_zvc),
@@ -318,7 +321,7 @@ module kt_store
       .req_bytes_i   (bytes),
       .req_zero_i    (zero_q),
       .req_index_i   (index_q),
-      .req_last_i    (last_segment && row_q == '0),
+      .req_last_i    (last_segment_q && row_q == '0),
       .data_valid_i  (out_valid),
       .data_ready_o  (out_ready),
       .data_zvc_i    (out_zvc),
