@@ -197,14 +197,14 @@ module kt_scoreboard
     always_ff @(posedge clk_i) if (fill[q]) issue_o[q] <= entry.command;
   end
 
-  // ---- completion counters
+  // ---- completion counters; which of them move is known late, so that enables them
   count_t count_d[Queues];
   count_t count_q[Queues] /* verilator public_flat_rd */;
 
   always_comb begin
     count_d = count_q;
     if (done_i != '0) begin
-      for (int unsigned q = 0; q < Queues; q++) count_d[q] = count_q[q] + count_t'(done_i[q]);
+      for (int unsigned q = 0; q < Queues; q++) if (done_i[q]) count_d[q] = count_q[q] + 1'b1;
     end
   end
 
