@@ -158,6 +158,42 @@ package kt_vector_pkg;
     return '{div: a.div - b.div - 14'(borrow), mod: a.mod - b.mod + (borrow ? 4'd9 : 4'd0)};
   endfunction
 
+  // (a + n) mod 9, a digit for each a in 0..8, for the n that requests need: no carry is waited for
+  localparam logic [35:0] Plus1 = 36'h0_8765_4321;
+  localparam logic [35:0] Plus2 = 36'h1_0876_5432;
+  localparam logic [35:0] Plus3 = 36'h2_1087_6543;
+  localparam logic [35:0] Plus6 = 36'h5_4321_0876;
+  function automatic logic [3:0] digit(logic [35:0] digits, logic [3:0] a);  // shifted, since a table becomes a memory
+    return 4'(digits >> {a, 2'b00});
+  endfunction
+
+  // Place of the word g in 0..2 behind another one
+  function automatic word_t word_behind(word_t a, int unsigned g);
+    logic carry;
+    carry = (g != 0) && (a.mod == 4'd8 || (g == 2 && a.mod == 4'd7));
+    return '{div: a.div + 14'(carry), mod: (g == 0) ? a.mod : digit((g == 1) ? Plus1 : Plus2, a.mod)};
+  endfunction
+
+  // Bank of a word in a row: (mod + 3 * row) mod 9
+  function automatic logic [3:0] bank_in_row(logic [3:0] mod, logic [1:0] row_mod3);
+    return (row_mod3 == 2'd2) ? digit(Plus6, mod) : (row_mod3 == 2'd1) ? digit(Plus3, mod) : mod;
+  endfunction
+
+  // (a + r) mod 3 for a in 0..2, r in 0..2
+  function automatic logic [1:0] row_below3(logic [1:0] a, int unsigned r);
+    return (r == 0) ? a : (r == 1) ? {a[0], a == 2'd0} : {a == 2'd0, a[1]};
+  endfunction
+
+  // The slot two rows further down, in the time of one: whether that is the first one again is known without the sum
+  function automatic addr_t slot_after_next(ring_t ring, addr_t slot);
+    addr_t       apart;
+    logic [14:0] carry;
+    apart = slot ^ ring.size;
+    carry = 15'((slot & ring.size) | (apart & ~ring.last));  // of slot + size, were it the last slot
+    if (slot == ring.last) return next_slot(ring, ring.first);
+    return ((apart ^ ring.last) == {carry, 1'b0}) ? ring.first : slot + {ring.size[14:0], 1'b0};
+  endfunction
+
   // Cells that a kernel does not have must not change the result: least value for a maximum, 0 for a sum.
   function automatic logic [7:0] neutral_value(kind_e kind);
     return (kind == KindMaximum) ? 8'h80 : 8'h00;
