@@ -26,7 +26,8 @@ module fv_kt_gearbox #(
   input logic             in_error_i,
   input logic [LaneW:0]   in_stop_i,    // lane behind the beat's last byte
   input logic             in_last_i,    // last beat of its request
-  input logic [NeedW-1:0] need_i,
+  input logic [NeedW-1:0] more_i,
+  input logic             follow_i,
   input logic             take_i,
   input logic             last_i,
   input logic [NeedW-1:0] advance_i,
@@ -48,7 +49,8 @@ module fv_kt_gearbox #(
     .in_offset_i,
     .in_last_i,
     .in_error_i,
-    .need_i,
+    .more_i,
+    .follow_i,
     .enough_o  (enough),
     .take_i,
     .last_i,
@@ -91,12 +93,16 @@ module fv_kt_gearbox #(
   `FV_ASSUME(m_start, !in_valid_i || !middle_q || in_offset_i == '0)
   `FV_ASSUME(m_full, !in_valid_i || in_last_i || 32'(in_stop_i) == Lanes)
 
+  // the bytes of a slice, and from its first one to the next one's
+  wire [31:0] need = 32'(more_i) + 32'd1;
+  wire [31:0] advance = follow_i ? need : 32'(advance_i);
+
   // the beats a slice touches, and whether it stays inside the request
   logic [31:0] stop;
   logic [SlotW:0] beats;
   logic fits, ends;
   wire [SlotW-1:0] end_slot = head + SlotW'(beats) - 1'b1;
-  assign stop  = 32'(pos) + 32'(need_i);
+  assign stop  = 32'(pos) + need;
   assign beats = (SlotW + 1)'((stop + Lanes - 1) / Lanes);
   always_comb begin
     fits = 1'b1;
@@ -106,7 +112,7 @@ module fv_kt_gearbox #(
     if (stop - (32'(beats) - 1) * Lanes > 32'(stop_q[end_slot])) fits = 1'b0;
     ends = last_q[end_slot] && stop - (32'(beats) - 1) * Lanes == 32'(stop_q[end_slot]);
   end
-  `FV_ASSUME(m_need, need_i != '0 && 32'(need_i) <= Window && advance_i <= need_i)
+  `FV_ASSUME(m_need, need <= Window && (last_i || advance <= need))
   `FV_ASSUME(m_first, 32'(first_i) + Window <= 2 * Window)
 `ifdef FV_FREE
   `FV_ASSUME(m_take, !take_i || enough)
@@ -139,8 +145,8 @@ module fv_kt_gearbox #(
   logic [7:0]       value_q;
   wire [SlotW-1:0]  ahead = slot_q - head;   // beats before the byte's
   wire [31:0]       from  = 32'(ahead) * Lanes + 32'(lane_q) - 32'(pos);
-  wire              given = take_i && st_q == 2'd1 && from < 32'(need_i);  // in the slice ...
-  wire              passed = given && (last_i || from < 32'(advance_i));      // ... and not in the next one
+  wire              given = take_i && st_q == 2'd1 && from < need;  // in the slice ...
+  wire              passed = given && (last_i || from < advance);      // ... and not in the next one
   wire              gone  = take_i && 32'(ahead) < 32'(dut.drop);
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -180,7 +186,7 @@ module fv_kt_gearbox #(
   end
   always_ff @(posedge clk_i) begin
     at_q     <= NeedW'(at);
-    from_q   <= from - 32'(advance_i);
+    from_q   <= from - advance;
     expect_q <= value_q;
   end
 
@@ -188,7 +194,7 @@ module fv_kt_gearbox #(
   `FV_ASSERT(a_value, !given_q || 8'(slice >> {at_q, 3'b000}) == expect_q)
   `FV_ASSERT(a_nearer, !stays_q || (st_q == 2'd1 && from == from_q))
   `FV_ASSERT(a_not_lost, !(st_q == 2'd1 && gone) || given)
-  `FV_ASSERT(a_not_twice, !(st_q == 2'd2 && take_i) || from >= 32'(need_i))
+  `FV_ASSERT(a_not_twice, !(st_q == 2'd2 && take_i) || from >= need)
 `endif
   `FV_ASSERT(a_room, in_ready == (32'(level) != Slots) && 32'(level) <= Slots)
   // with a full ring any slice can be taken: it cannot stand still

@@ -5,7 +5,8 @@
 // Rows that LOAD writes: with any command of small counts, every word it writes lies where docs/formats/tensors.md places it, and so in
 // the slot of its own row: word i of row r in bank (i + 3r) mod 9 at address slot + i div 9, i < 9 * size. Slots of the ring follow
 // each other, so no other row of the ring is touched, and each existing word of a pixel is written once. Loops are counted
-// upwards here, the block counts down. (That a row's slot is free when it is written is the program's part: hazards of the
+// upwards here, the block counts down. A slice has the bytes that its words take of the pixel, or of a row-flattened image's pixel
+// those inside the row; the next one follows, or begins where the next pixel does. (That a row's slot is free when it is written is the program's part: hazards of the
 // compiler, tests/system/poison_test.)
 module fv_kt_load_rows
   import kt_pkg::*;
@@ -27,7 +28,9 @@ module fv_kt_load_rows
   load_rows_t cmd_q, cmd;
   logic       start, setup, step, take, active_q, ahead_q, end_, segment_end;
   bank_req_t  sb[Lw], vb[Lw];
-  logic [NeedW-1:0] need, advance;
+  logic             follow;
+  logic [NeedW-1:0] more, advance;
+  logic signed [NeedW:0] first;
   kt_load_rows #(
     .Cp(Cp),
     .Lw(Lw)
@@ -38,9 +41,10 @@ module fv_kt_load_rows
     .setup_o      (setup),
     .step_i       (step),
     .take_i       (take),
-    .need_o       (need),
+    .more_o       (more),
+    .follow_o     (follow),
     .advance_o    (advance),
-    .first_o      (),
+    .first_o      (first),
     .plain_o      (),
     .full_o       (),
     .bytes_o      (),
@@ -161,8 +165,32 @@ module fv_kt_load_rows
       if (row_last) at_q.row <= at_q.row + 2'd1;
     end
   end
-  `FV_ASSERT(a_segment, !active_q || segment_end == segment_last)
-  `FV_ASSERT(a_end, !active_q || end_ == all_last)
+  wire walks = active_q && !setup;
+  `FV_ASSERT(a_segment, !walks || segment_end == segment_last)
+  `FV_ASSERT(a_end, !walks || end_ == all_last)
+
+  // ---- bytes of a slice
+  function automatic logic legal_image(load_rows_t c);
+    return c.row_bytes[4:0] != '0 && 3'(c.lead_bytes[1:0]) < c.last_pixel_bytes[2:0] && 3'(c.step_bytes[1:0]) <= c.last_pixel_bytes[2:0] &&
+           num_t'(c.row_bytes[4:0]) + num_t'(c.lead_bytes[1:0]) > times(num_t'(c.step_bytes[1:0]), c.columns[1:0] - 2'd1);
+  endfunction
+  wire        image = cmd.step_bytes != '0;
+  num_t       bytes, step_at, in_row, row_end, next_step_at, next_in_row;
+  logic signed [8:0] shown;
+  assign bytes        = num_t'(last_segment ? cmd.last_pixel_bytes[2:0] : cmd.pixel_bytes[2:0]);
+  assign step_at      = times(num_t'(cmd.step_bytes[1:0]), at_q.column);  // from the byte `lead` before the row on
+  assign in_row       = (step_at > num_t'(cmd.lead_bytes[1:0])) ? step_at : num_t'(cmd.lead_bytes[1:0]);
+  assign row_end      = (step_at + bytes < num_t'(cmd.lead_bytes[1:0]) + num_t'(cmd.row_bytes[4:0])) ?
+                        step_at + bytes : num_t'(cmd.lead_bytes[1:0]) + num_t'(cmd.row_bytes[4:0]);
+  assign next_step_at = step_at + num_t'(cmd.step_bytes[1:0]);
+  assign next_in_row  = (next_step_at > num_t'(cmd.lead_bytes[1:0])) ? next_step_at : num_t'(cmd.lead_bytes[1:0]);
+  assign shown        = $signed(9'(step_at)) + $signed(9'(Lw * Cp) * 9'(at_q.slice)) - $signed(9'(in_row));
+  `FV_ASSERT(a_follow, !walks || follow == !image)
+  `FV_ASSERT(a_more, !walks || image || num_t'(more) + 8'd1 == (cmd.more_pixels[0] ? ((pixels == 8'd2) ? 8'(2 * bytes) : bytes) :
+             pixel_last ? bytes - num_t'(Lw * Cp) * num_t'(at_q.slice) : num_t'(Lw * Cp)))
+  `FV_ASSERT(a_inside, !walks || !image || !legal_image(cmd) || num_t'(more) + 8'd1 == row_end - in_row)
+  `FV_ASSERT(a_advance, !walks || !image || !legal_image(cmd) || num_t'(advance) == (pixel_last ? next_in_row - in_row : 8'd0))
+  `FV_ASSERT(a_first, !walks || (image ? !legal_image(cmd) || 9'(first) == shown : first == '0))
 
   // ---- what is written: the slice ahead, after it is taken
   typedef struct packed {
@@ -229,20 +257,24 @@ module fv_kt_load_rows
     `FV_ASSERT(i_word, !ahead_q || (dut.gen_req[w].en_q == exists && (!exists || (from.mod < 4'd9 && from.div < 14'd10 &&
                dut.gen_req[w].group_q < 4'(Lw) && position(from) + num_t'(dut.gen_req[w].group_q) == word_in(was_q, w)))))
   end
-  `FV_ASSERT(i_setup, !setup || active_q)
-  `FV_ASSERT(i_counts, !active_q || (dut.row_q + 10'(at_q.row) + 10'd1 == cmd.rows && dut.segment_q + 8'(at_q.segment) + 8'd1 == cmd.segments &&
+  `FV_ASSERT(i_setup, !setup || (active_q && at_q == '0 && dut.row_q == cmd.rows && dut.segment_q == '0))
+  `FV_ASSERT(i_counts, !walks || (dut.row_q + 10'(at_q.row) + 10'd1 == cmd.rows && dut.segment_q + 8'(at_q.segment) + 8'd1 == cmd.segments &&
              dut.column_q + 10'(at_q.column) + 10'd1 == cmd.columns &&
-             dut.left_q + 14'(Lw * Cp) * 14'(at_q.slice) == (last_segment ? cmd.last_pixel_bytes : cmd.pixel_bytes)))
+             dut.more_q + 14'd1 + 14'(Lw * Cp) * 14'(at_q.slice) == (last_segment ? cmd.last_pixel_bytes : cmd.pixel_bytes)))
+  `FV_ASSERT(i_image, !walks || !image || !legal_image(cmd) || (dut.skip_q == 8'(Lw * Cp) * 8'(at_q.slice) &&
+             dut.lead_q == in_row - step_at &&
+             dut.row_more_q + 14'd1 + 14'(in_row) == 14'(cmd.row_bytes[4:0]) + 14'(cmd.lead_bytes[1:0])))
   `FV_ASSERT(i_command, !active_q || (dut.columns_q == cmd.columns - 10'd1 && dut.segments_q == cmd.segments - 8'd1 &&
-             dut.pixel_bytes_q == cmd.pixel_bytes && dut.last_pixel_bytes_q == cmd.last_pixel_bytes &&
-             dut.pixels_q == 4'(cmd.more_pixels) + 4'd1 && dut.several_q == cmd.more_pixels[0] && dut.image_q == (cmd.step_bytes != '0) &&
+             dut.pixel_more_q == cmd.pixel_bytes - 14'd1 && dut.last_more_q == cmd.last_pixel_bytes - 14'd1 &&
+             dut.image_more_q == cmd.row_bytes - 14'd1 && dut.step_bytes_q == cmd.step_bytes && dut.lead_bytes_q == cmd.lead_bytes &&
+             dut.pixels_q == 4'(cmd.more_pixels) + 4'd1 && dut.more_pixels_q == cmd.more_pixels && dut.several_q == cmd.more_pixels[0] && dut.image_q == (cmd.step_bytes != '0) &&
              dut.first_q == word_of(cmd.first) && dut.segment_step_q == word_of(cmd.segment_groups) &&
              dut.sb_ring_q == {addr_t'(cmd.sb_first), addr_t'(cmd.sb_last), addr_t'(cmd.slot_size)} &&
              dut.vb_ring_q == {addr_t'(cmd.vb_first), addr_t'(cmd.vb_last), addr_t'(cmd.slot_size)}))
   `FV_ASSERT(i_offsets, !active_q || (dut.offset_q[0] == '0 && dut.offset_q[1] == word_of(cmd.pixel) && dut.offset_q[2].div < 14'd2 &&
              dut.offset_q[2].mod < 4'd9 && position(dut.offset_q[2]) == times(num_t'(cmd.pixel.mod), 2'd2)))
   `FV_ASSERT(i_step, !(active_q && !setup) || dut.pixel_step_q == dut.offset_q[2'(cmd.more_pixels[0]) + 2'd1])
-  `FV_ASSERT(i_positions, !active_q || (dut.segment_pos_q.mod < 4'd9 && dut.pixel_pos_q.mod < 4'd9 && dut.pos_q.mod < 4'd9 &&
+  `FV_ASSERT(i_positions, !walks || (dut.segment_pos_q.mod < 4'd9 && dut.pixel_pos_q.mod < 4'd9 && dut.pos_q.mod < 4'd9 &&
              dut.segment_pos_q.div < 14'd16 && dut.pixel_pos_q.div < 14'd16 && dut.pos_q.div < 14'd16 &&
              position(dut.segment_pos_q) == word_at(cmd, at_q.segment, 2'd0) &&
              position(dut.pixel_pos_q) == word_at(cmd, at_q.segment, at_q.column) &&
@@ -254,5 +286,6 @@ module fv_kt_load_rows
              dut.u_row.mod3_q == 2'((5'(cmd.row_mod3) + 5'(at_q.row)) % 5'd3)))
 
   `FV_COVER(c_wraps, written_q && out_q.at.row == 2'd2 && out_q.at.segment == 2'd1 && out_q.at.slice == 2'd1 && sb[0].addr < sb[1].addr)
+  `FV_COVER(c_image, walks && image && legal_image(cmd) && first == -6'd1 && at_q.column == 2'd1 && row_end < step_at + bytes)
   `FV_COVER(c_pair, written_q && out_q.cmd.more_pixels[0] && out_q.at.column == 2'd2 && out_q.at.row == 2'd1 && slots_of(out_q.cmd, 1'b0) == 3'd1)
 endmodule

@@ -20,7 +20,7 @@ module fv_kt_load_weights
   input addr_t         split_i,
   input logic          step_i
 );
-  logic [NeedW-1:0] need;
+  logic [NeedW-1:0] more;
   logic             plain, last;
   logic [3:0]       full;
   logic [4:0]       bytes;
@@ -35,7 +35,7 @@ module fv_kt_load_weights
     .start_i,
     .cmd_i,
     .step_i,
-    .need_o    (need),
+    .more_o    (more),
     .plain_o   (plain),
     .full_o    (full),
     .bytes_o   (bytes),
@@ -113,18 +113,18 @@ module fv_kt_load_weights
 
   // ---- claims
   `FV_ASSERT(a_end, !busy_q || last == all_end)
-  `FV_ASSERT(a_need, !busy_q || need == (tile_end ? NeedW'(cmd_q.last_row_bytes) : NeedW'(9 * Cp)))
-  `FV_ASSERT(a_plain, !busy_q || plain == (need == NeedW'(9 * Cp)))
+  `FV_ASSERT(a_more, !busy_q || more + NeedW'(1) == (tile_end ? NeedW'(cmd_q.last_row_bytes) : NeedW'(9 * Cp)))
+  `FV_ASSERT(a_plain, !busy_q || plain == (more == NeedW'(9 * Cp - 1)))
   `FV_ASSERT(a_words, !busy_q || (full == cmd_q.last_full_words && bytes == cmd_q.last_word_bytes && fill == cmd_q.fill))
   `FV_ASSERT(a_place, !busy_q || addr == addr_t'(at))
   `FV_ASSERT(a_ring, !busy_q || cmd_q.to_vwb || (at >= 32'(split_q) && at < WbRows))
 
   // ---- invariants
   `FV_ASSERT(i_counts, !busy_q || (row_q < 16'(cmd_q.rows) && pass_q < 16'(cmd_q.passes) && tile_pass_q < 16'(cmd_q.tile_passes) &&
-             16'(dut.row_q) + row_q + 16'd1 == 16'(cmd_q.rows) && 16'(dut.pass_q) + pass_q + 16'd1 == 16'(cmd_q.passes) &&
+             16'(dut.row_q) + row_q + 16'd1 == 16'(cmd_q.rows) && 16'(dut.pass_q) + pass_q == 16'(cmd_q.passes) &&
              16'(dut.tile_pass_q) + tile_pass_q + 16'd1 == 16'(cmd_q.tile_passes)))
   `FV_ASSERT(i_command, !busy_q || (dut.rows_q == cmd_q.rows - 8'd1 && dut.pitch_q == cmd_q.pass_pitch && dut.ring_q == !cmd_q.to_vwb &&
-             dut.last_row_bytes_q == NeedW'(cmd_q.last_row_bytes) && dut.tile_passes_q == cmd_q.tile_passes - 12'd1 &&
+             dut.last_more_q == NeedW'(cmd_q.last_row_bytes) - NeedW'(1) && dut.tile_passes_q == cmd_q.tile_passes - 12'd1 &&
              dut.last_full_words_q == cmd_q.last_full_words && dut.last_word_bytes_q == cmd_q.last_word_bytes &&
              dut.fill_q == cmd_q.fill))
   `FV_ASSERT(i_pass, !busy_q || (dut.pass_addr_q == addr_t'(pass_place) &&

@@ -14,7 +14,7 @@ module fv_kt_load_words #(
   input logic [9*Cp*8-1:0]     slice_i,
   input logic                  plain_i,
   input logic signed [NeedW:0] first_i,
-  input logic [NeedW-1:0]      need_i,
+  input logic [NeedW-1:0]      more_i,
   input logic [3:0]            full_i,
   input logic [4:0]            bytes_i,
   input logic [7:0]            fill_i,
@@ -28,7 +28,7 @@ module fv_kt_load_words #(
     .slice_i,
     .plain_i,
     .first_i,
-    .need_i,
+    .more_i,
     .full_i,
     .bytes_i,
     .fill_i,
@@ -42,7 +42,7 @@ module fv_kt_load_words #(
   wire integer full = 32'(full_i);
   wire integer bytes = 32'(bytes_i);
   wire integer first = 32'(first_i);
-  wire integer need = 32'(need_i);
+  wire integer need = 32'(more_i) + 1;
   wire      whole = full == 9 || bytes == 32'(Cp);
   wire      narrow = full == 0 && bytes > 0 && bytes < 32'(Cp);
   wire      three = (full == 3 || full == 6) && bytes > 0 && bytes < 32'(Cp) && first == 0 && need == full * int'(Cp) + 3 * bytes;

@@ -5,10 +5,10 @@
 //
 // A ring of beats and one byte shifter behind it. Beats stay on the lanes they came on, so only reading shifts.
 //   - A request starts in lane in_offset_i of its first beat; its bytes are contiguous over its beats.
-//   - A slice is the next need_i bytes, and the one after it begins advance_i <= need_i bytes further on: slices follow
-//     each other or overlap. It never crosses the end of a request. Who takes a request's last slice, which ends with
-//     it, says so with last_i, and what is left of the beat is dropped.
-//   - enough_o: the next need_i bytes (1 .. Window) are here. take_i only with enough_o.
+//   - A slice is the next byte and more_i < Window bytes behind it. The one after it follows (follow_i), or overlaps
+//     with it and begins advance_i <= more_i + 1 bytes further on. It never crosses the end of a request. Who takes a
+//     request's last slice, which ends with it, says so with last_i, and what is left of the beat is dropped.
+//   - enough_o: the slice's bytes are here. take_i only with enough_o.
 //   - slice_o, from the next cycle on: byte i is byte first_i + i of those; what is outside them is anything.
 //   - error_o, valid with take_i: a beat that goes with this slice came with an error. Each beat is counted once.
 //   - wrong_o, valid with take_i: the request's last beat goes with this slice and last_i is low, or the other way
@@ -31,7 +31,8 @@ module kt_gearbox #(
   input  logic                in_last_i,
   input  logic                in_error_i,
   // slices
-  input  logic [NeedW-1:0]    need_i,
+  input  logic [NeedW-1:0]    more_i,
+  input  logic                follow_i,
   input  logic [NeedW-1:0]    advance_i,
   input  logic signed [NeedW:0] first_i,
   output logic                enough_o,
@@ -54,21 +55,27 @@ module kt_gearbox #(
   logic [SlotW:0]   level;
   logic [LaneW-1:0] pos_q;    // lane of the next byte in the beat at head
 
-  logic             push;
-  logic [SumW-1:0]  stop;     // end of the slice, in bytes from lane 0 of the beat at head
-  logic [SumW-1:0]  next;     // start of the next one
-  logic [SlotW:0]   touched, drop;
+  logic             push, empty;
+  logic [Slots-1:0] here;     // beats from head on
+  logic [SumW-1:0]  reach;    // last byte of the slice, in bytes from lane 0 of the beat at head
+  logic [SumW-1:0]  next;     // first byte of the next one
+  logic [SlotW-1:0] whole;    // beats before that byte's; with last_i before that of the slice's last byte
+  logic [SlotW-1:0] drop;     // beats that go with the slice
   logic [SlotW-1:0] next_head;
 
   assign in_ready_o = level != (SlotW + 1)'(Slots);
   assign push       = in_valid_i && in_ready_o;
 
-  assign stop      = SumW'(need_i) + SumW'(pos_q);
-  assign next      = SumW'(advance_i) + SumW'(pos_q);
-  assign touched   = (SlotW + 1)'(stop >> LaneW) + (SlotW + 1)'(stop[LaneW-1:0] != '0);
-  assign enough_o  = level >= touched;
-  assign drop      = !take_i ? '0 : last_i ? touched : (SlotW + 1)'(next >> LaneW);
-  assign next_head = head + SlotW'(drop);
+  for (genvar b = 0; b < int'(Slots); b++) begin : gen_here
+    assign here[b] = level > (SlotW + 1)'(b);
+  end
+  assign reach     = SumW'(pos_q) + SumW'(more_i);
+  assign next      = SumW'(pos_q) + SumW'(follow_i ? more_i : advance_i) + SumW'(follow_i);
+  assign enough_o  = here[SlotW'(reach>>LaneW)];
+  assign whole     = SlotW'((last_i ? reach : next) >> LaneW);
+  assign drop      = whole + SlotW'(last_i);
+  assign next_head = head + whole + SlotW'(last_i);
+  assign empty     = take_i ? !here[drop] : !here[0];  // but for the beat that comes
 
   kt_ring #(
     .Slots(Slots)
@@ -76,7 +83,7 @@ module kt_gearbox #(
     .clk_i,
     .rst_ni,
     .push_i (push),
-    .drop_i (drop),
+    .drop_i (take_i ? (SlotW + 1)'(drop) : '0),
     .head_o (head),
     .tail_o (tail),
     .level_o(level)
@@ -94,7 +101,7 @@ module kt_gearbox #(
   // A beat that enters an empty ring brings its own position. (Inside a request that is 0, and so is `next` mod Lanes:
   // the ring can only run empty at the end of a beat.)
   always_ff @(posedge clk_i) begin
-    if (push && level == drop) pos_q <= in_offset_i;
+    if (push && empty) pos_q <= in_offset_i;
     else if (take_i) pos_q <= last_i ? offset_q[next_head] : next[LaneW-1:0];
   end
 
@@ -118,7 +125,7 @@ module kt_gearbox #(
     error_o = 1'b0;
     if (take_i && error_q != '0) begin
       for (int unsigned b = 0; b < Touched; b++) begin
-        if ((SlotW + 1)'(b) < drop && error_q[head+SlotW'(b)]) error_o = 1'b1;
+        if (SlotW'(b) < drop && error_q[head+SlotW'(b)]) error_o = 1'b1;
       end
     end
   end
@@ -127,7 +134,7 @@ module kt_gearbox #(
     wrong_o = 1'b0;
     if (take_i) begin
       for (int unsigned b = 0; b < Touched; b++) begin
-        if ((SlotW + 1)'(b) < drop && last_q[head+SlotW'(b)] != (last_i && (SlotW + 1)'(b + 1) == drop)) wrong_o = 1'b1;
+        if (SlotW'(b) < drop && last_q[head+SlotW'(b)] != (last_i && SlotW'(b + 1) == drop)) wrong_o = 1'b1;
       end
     end
   end

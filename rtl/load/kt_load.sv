@@ -251,7 +251,7 @@ module kt_load
 
   // how a slice is taken from the gearbox and becomes words
   typedef struct packed {
-    logic [NeedW-1:0]      need;
+    logic [NeedW-1:0]      more;
     logic signed [NeedW:0] first;
     logic                  plain;
     logic [3:0]            full;
@@ -262,7 +262,7 @@ module kt_load
   slice_t           rows_slice;
   bank_req_t        sb_req[Lw], vb_req[Lw];
   logic [NeedW-1:0] rows_advance;
-  logic             rows_setup, rows_request_end, rows_end, step_rows, take_rows;
+  logic             rows_setup, rows_follow, rows_request_end, rows_end, step_rows, take_rows;
   kt_load_rows #(
     .Cp(Cp),
     .Lw(Lw)
@@ -273,7 +273,8 @@ module kt_load
     .setup_o      (rows_setup),
     .step_i       (step_rows),
     .take_i       (take_rows),
-    .need_o       (rows_slice.need),
+    .more_o       (rows_slice.more),
+    .follow_o     (rows_follow),
     .advance_o    (rows_advance),
     .first_o      (rows_slice.first),
     .plain_o      (rows_slice.plain),
@@ -299,7 +300,7 @@ module kt_load
     .start_i(start && item.op == OpLoadWeights),
     .cmd_i  (weights_cmd),
     .step_i (step_weights),
-    .need_o (weights_slice.need),
+    .more_o (weights_slice.more),
     .plain_o(weights_slice.plain),
     .full_o (weights_slice.full),
     .bytes_o(weights_slice.bytes),
@@ -309,11 +310,11 @@ module kt_load
   );
 
   logic        step_params;
-  logic [10:0] params_q;        // left after this one
+  logic [10:0] params_q;        // left, with this one
   addr_t       params_addr_q;
   always_ff @(posedge clk_i) begin
     if (start && item.op == OpLoadParams) begin
-      params_q      <= params_cmd.count - 11'd1;
+      params_q      <= params_cmd.count;
       params_addr_q <= addr_t'(params_cmd.index);
     end else if (step_params) begin
       params_q      <= params_q - 11'd1;
@@ -324,6 +325,7 @@ module kt_load
   // ---- the current slice, and the one before it in the register ahead of the gearbox: the loops go on while it is taken
   typedef struct packed {
     slice_t           slice;
+    logic             follow;
     logic [NeedW-1:0] advance;
     logic             request_end, cmd_end;
     logic             is_rows, is_weights, is_params;
@@ -337,9 +339,11 @@ module kt_load
 
   always_comb begin
     ahead_d = '{
-      slice:       '{need: NeedW'(9), plain: 1'b1, default: '0},
-      request_end: params_q == '0,
-      cmd_end:     params_q == '0,
+      slice:       '{more: NeedW'(8), plain: 1'b1, default: '0},
+      follow:      !is_rows_q || rows_follow,
+      advance:     rows_advance,
+      request_end: params_q == 11'd1,
+      cmd_end:     params_q == 11'd1,
       is_rows:     is_rows_q,
       is_weights:  is_weights_q,
       is_params:   is_params_q,
@@ -360,7 +364,6 @@ module kt_load
       ahead_d.cmd_end     = weights_end;
       ahead_d.addr        = weights_addr;
     end
-    ahead_d.advance = is_rows_q ? rows_advance : ahead_d.slice.need;
   end
 
   assign step         = active_q && (!ahead_valid_q || take) && !(is_rows_q && rows_setup);
@@ -394,7 +397,8 @@ module kt_load
     .in_offset_i(beat_offset),
     .in_last_i  (beat_last),
     .in_error_i (beat_error),
-    .need_i     (ahead_q.slice.need),
+    .more_i     (ahead_q.slice.more),
+    .follow_i   (ahead_q.follow),
     .advance_i  (ahead_q.advance),
     .first_i    (ahead_q.slice.first),
     .enough_o   (enough),
@@ -491,7 +495,7 @@ module kt_load
     .slice_i(bytes),
     .plain_i(slice_q.plain),
     .first_i(slice_q.first),
-    .need_i (slice_q.need),
+    .more_i (slice_q.more),
     .full_i (slice_q.full),
     .bytes_i(slice_q.bytes),
     .fill_i (slice_q.fill),

@@ -2,13 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The loops of LoadRows: row, segment, column, slice of a pixel (Lw words at most) or, where they are short, of several
-// pixels. The outputs with `need` belong to the current slice; step_i moves on to the next one. The bank requests of the
-// slice stepped over last are at the outputs after take_i. Positions count in words, see the package.
+// pixels. The outputs with `more` belong to the current slice; step_i moves on to the next one. The bank requests of
+// the slice stepped over last are at the outputs after take_i. Positions count in words, see the package.
 //
-// Multiples of a pixel's words take two cycles: the first slice is there one cycle after the command (setup_o).
+// Multiples of a pixel's words take two cycles: the first slice is there one cycle after the command (setup_o). In that
+// cycle the loops end the row before the first one.
 //
 // In a row-flattened image pixels overlap and may begin before the row (`lead` bytes, fewer with each pixel) or end
-// behind it: a slice needs what the row has of the pixel, and shows it from byte `first` on.
+// behind it: a slice has what the row has of the pixel, and shows it from byte `first` on.
 module kt_load_rows
   import kt_pkg::*;
   import kt_cmd_pkg::*;
@@ -25,7 +26,8 @@ module kt_load_rows
   // slice, see kt_gearbox and kt_load_words
   input  logic             step_i,
   input  logic             take_i,         // comes with or before the next step_i
-  output logic [NeedW-1:0] need_o,
+  output logic [NeedW-1:0] more_o,
+  output logic             follow_o,
   output logic [NeedW-1:0] advance_o,
   output logic signed [NeedW:0] first_o,
   output logic             plain_o,
@@ -44,56 +46,58 @@ module kt_load_rows
   // of the command
   logic [9:0]  columns_q;
   logic [7:0]  segments_q;
-  logic [13:0] pixel_bytes_q, last_pixel_bytes_q, row_bytes_q;
+  logic [13:0] pixel_more_q, last_more_q, image_more_q;  // bytes behind the first one: of pixels, of an image's row
   logic [3:0]  pixels_q;            // of a slice
+  logic [2:0]  more_pixels_q;       // one less
   logic        several_q, image_q;
   logic [7:0]  step_bytes_q, lead_bytes_q, fill_q;
   word_t       first_q, pixel_step_q, segment_step_q;
   word_t       offset_q[8];         // of the pixels of a slice: multiples of P
   ring_t       sb_ring_q, vb_ring_q;
 
-  // of the current slice; counters hold what is left after it (columns: after its first pixel)
+  // of the current slice; counters hold what is left after it (columns: after its first pixel, bytes: after the first)
   logic [9:0]  row_q, column_q;
   logic [7:0]  segment_q;
-  logic [13:0] left_q;              // bytes of the pixel, this slice included
-  logic [13:0] row_left_q;          // of an image: bytes of the row from this pixel's first one on
+  logic [13:0] more_q;              // bytes of the pixel
+  logic [13:0] row_more_q;          // of an image: bytes of the row behind the first one it has of the pixel
   logic [7:0]  lead_q, skip_q;      //              bytes of the pixel left of the row, before this slice
   word_t       segment_pos_q, pixel_pos_q, pos_q;
 
   logic        pixel_end, segment_end, row_end, more_segments;
-  logic [3:0]  pixels;              // of this slice
+  logic [2:0]  more_pixels;         // of this slice
   logic [7:0]  segment_d;
   word_t       next_segment, next_pixel;
 
-  assign pixel_end     = left_q <= 14'(SliceBytes);
-  assign segment_end   = pixel_end && column_q < 10'(pixels_q);
+  assign pixel_end     = setup_o || more_q < 14'(SliceBytes);
+  assign segment_end   = setup_o || (pixel_end && column_q < 10'(pixels_q));
   assign row_end       = segment_end && segment_q == '0;
   assign request_end_o = segment_end;
   assign end_o         = row_end && row_q == '0;
-  assign pixels        = segment_end ? 4'(column_q) + 4'd1 : pixels_q;
+  assign more_pixels   = segment_end ? column_q[2:0] : more_pixels_q;
 
   // ---- bytes
   logic [7:0]  advance;
   logic [13:0] in_row;
+  logic [6:0]  left;                // of a pixel where there are several in a slice
   logic        narrow;
-  assign advance = (step_bytes_q > lead_q) ? step_bytes_q - lead_q : '0;
-  assign in_row  = last_pixel_bytes_q - 14'(lead_q);
-  assign narrow  = several_q && left_q < 14'(Cp);
-  assign full_o  = narrow ? 4'd0 : 4'd9;
-  assign bytes_o = left_q[4:0];
-  assign fill_o  = fill_q;
-  assign plain_o = !image_q && !narrow && need_o[CpW-1:0] == '0;
+  assign advance   = (step_bytes_q > lead_q) ? step_bytes_q - lead_q : '0;
+  assign in_row    = last_more_q - 14'(lead_q);
+  assign left      = more_q[6:0] + 7'd1;
+  assign narrow    = several_q && more_q < 14'(Cp - 1);
+  assign full_o    = narrow ? 4'd0 : 4'd9;
+  assign bytes_o   = left[4:0];
+  assign fill_o    = fill_q;
+  assign plain_o   = !image_q && !narrow && more_o[CpW-1:0] == '1;
+  assign follow_o  = !image_q;
+  assign advance_o = pixel_end ? NeedW'(advance) : '0;
   always_comb begin
-    first_o   = '0;
-    need_o    = pixel_end ? NeedW'(left_q) : NeedW'(SliceBytes);
-    advance_o = need_o;
+    first_o = '0;
+    more_o  = pixel_end ? NeedW'(more_q) : NeedW'(SliceBytes - 1);
     if (image_q) begin
-      need_o    = NeedW'((in_row < row_left_q) ? in_row : row_left_q);
-      advance_o = pixel_end ? NeedW'(advance) : '0;
-      first_o   = $signed((NeedW + 1)'(skip_q)) - $signed((NeedW + 1)'(lead_q));
+      more_o  = NeedW'((in_row < row_more_q) ? in_row : row_more_q);
+      first_o = $signed((NeedW + 1)'(skip_q)) - $signed((NeedW + 1)'(lead_q));
     end else if (several_q) begin
-      need_o    = NeedW'(10'(pixels) * left_q[9:0]);
-      advance_o = need_o;
+      more_o = NeedW'(10'(more_pixels) * 10'(left) + 10'(more_q[6:0]));
     end
   end
 
@@ -128,10 +132,11 @@ module kt_load_rows
     if (start_i) begin
       columns_q          <= cmd_i.columns - 10'd1;
       segments_q         <= cmd_i.segments - 8'd1;
-      pixel_bytes_q      <= cmd_i.pixel_bytes;
-      last_pixel_bytes_q <= cmd_i.last_pixel_bytes;
-      row_bytes_q        <= cmd_i.row_bytes;
+      pixel_more_q       <= cmd_i.pixel_bytes - 14'd1;
+      last_more_q        <= cmd_i.last_pixel_bytes - 14'd1;
+      image_more_q       <= cmd_i.row_bytes - 14'd1;
       pixels_q           <= 4'(cmd_i.more_pixels) + 4'd1;
+      more_pixels_q      <= cmd_i.more_pixels;
       several_q          <= cmd_i.more_pixels != '0;
       image_q            <= cmd_i.step_bytes != '0;
       step_bytes_q       <= cmd_i.step_bytes;
@@ -145,19 +150,8 @@ module kt_load_rows
   end
 
   always_ff @(posedge clk_i) begin
-    if (start_i) begin
-      row_q         <= cmd_i.rows - 10'd1;
-      column_q      <= cmd_i.columns - 10'd1;
-      segment_q     <= cmd_i.segments - 8'd1;
-      left_q        <= (cmd_i.segments == 8'd1) ? cmd_i.last_pixel_bytes : cmd_i.pixel_bytes;
-      row_left_q    <= cmd_i.row_bytes;
-      lead_q        <= cmd_i.lead_bytes;
-      skip_q        <= '0;
-      segment_pos_q <= word_of(cmd_i.first);
-      pixel_pos_q   <= word_of(cmd_i.first);
-      pos_q         <= word_of(cmd_i.first);
-    end else if (step_i) begin
-      left_q <= !pixel_end ? left_q - 14'(SliceBytes) : more_segments ? pixel_bytes_q : last_pixel_bytes_q;
+    if (setup_o || step_i) begin
+      more_q <= !pixel_end ? more_q - 14'(SliceBytes) : more_segments ? pixel_more_q : last_more_q;
       if (!pixel_end) begin
         pos_q <= word_add(pos_q, '{div: 14'(Lw / 9), mod: 4'(Lw % 9)});
       end else if (!segment_end) begin
@@ -174,14 +168,18 @@ module kt_load_rows
       if (image_q) begin
         skip_q <= pixel_end ? '0 : skip_q + 8'(SliceBytes);
         if (segment_end) begin
-          row_left_q <= row_bytes_q;
+          row_more_q <= image_more_q;
           lead_q     <= lead_bytes_q;
         end else if (pixel_end) begin
-          row_left_q <= row_left_q - 14'(advance);
+          row_more_q <= row_more_q - 14'(advance);
           lead_q     <= (lead_q > step_bytes_q) ? lead_q - step_bytes_q : '0;
         end
       end
       if (row_end) row_q <= row_q - 10'd1;
+    end
+    if (start_i) begin
+      row_q     <= cmd_i.rows;
+      segment_q <= '0;
     end
   end
 
@@ -203,10 +201,10 @@ module kt_load_rows
 
   // ---- bank requests: the words of a slice follow each other, or those of each of its pixels do. First where a word's
   // pixel lies and which group of it the word is, then the bank and its address.
-  logic [2:0] words;  // of a pixel where there are several in a slice, at most four
+  logic [1:0] words;  // of a pixel behind its first one, where there are several pixels in a slice
   addr_t      sb_slot_q, vb_slot_q;
   logic [3:0] bank_offset_q;
-  assign words = 3'((left_q[CpW+2:0] + (CpW + 3)'(Cp - 1)) >> CpW);
+  assign words = more_q[CpW+:2];
 
   always_ff @(posedge clk_i) begin
     if (step_i) begin
@@ -223,22 +221,26 @@ module kt_load_rows
     always_ff @(posedge clk_i) begin
       if (step_i) begin
         automatic logic [3:0] pixel = '0, group = 4'(w);
+        automatic logic [13:0] skipped = 14'(w * Cp);  // bytes of the words before it
         if (several_q) begin
           unique case (words)
-            3'd1: {pixel, group} = {4'(w), 4'd0};
-            3'd2: {pixel, group} = {4'(w / 2), 4'(w % 2)};
-            3'd3: {pixel, group} = {4'(w / 3), 4'(w % 3)};
+            2'd0: {pixel, group} = {4'(w), 4'd0};
+            2'd1: {pixel, group} = {4'(w / 2), 4'(w % 2)};
+            2'd2: {pixel, group} = {4'(w / 3), 4'(w % 3)};
             default: {pixel, group} = {4'(w / 4), 4'(w % 4)};
           endcase
         end
         from_q  <= several_q ? word_add(pos_q, offset_q[pixel[2:0]]) : pos_q;
         group_q <= group;
-        en_q    <= several_q ? pixel < pixels : left_q > 14'(w * Cp);
+        en_q    <= several_q ? pixel <= 4'(more_pixels) : more_q >= skipped;
       end
       if (take_i) begin
-        automatic word_t pos = word_add(from_q, '{div: '0, mod: group_q});
-        sb_req_o[w] <= bank_req(en_q, sb_slot_q, bank_offset_q, pos);
-        vb_req_o[w] <= bank_req(en_q, vb_slot_q, bank_offset_q, pos);
+        automatic logic [4:0] mod   = 5'(from_q.mod) + 5'(group_q);
+        automatic logic [4:0] place = mod + 5'(bank_offset_q);  // modulo nine: the bank
+        automatic logic [3:0] bank  = 4'(place) - ((place >= 5'd18) ? 4'(5'd18) : (place >= 5'd9) ? 4'd9 : 4'd0);
+        automatic logic       next  = mod >= 5'd9;              // of from_q.div
+        sb_req_o[w] <= '{en: en_q, bank: bank, addr: sb_slot_q + addr_t'(from_q.div) + addr_t'(next)};
+        vb_req_o[w] <= '{en: en_q, bank: bank, addr: vb_slot_q + addr_t'(from_q.div) + addr_t'(next)};
       end
     end
   end

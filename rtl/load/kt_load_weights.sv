@@ -18,7 +18,7 @@ module kt_load_weights
   input  load_weights_t    cmd_i,
   // slice
   input  logic             step_i,
-  output logic [NeedW-1:0] need_o,
+  output logic [NeedW-1:0] more_o,     // bytes behind its first one
   output logic             plain_o,    // see kt_load_words
   output logic [3:0]       full_o,
   output logic [4:0]       bytes_o,
@@ -27,17 +27,17 @@ module kt_load_weights
   output addr_t            addr_o      // of the row
 );
 
-  localparam logic [NeedW-1:0] RowBytes = NeedW'(9 * Cp);
+  localparam logic [NeedW-1:0] MoreBytes = NeedW'(9 * Cp - 1);
 
   // of the command
   logic [7:0]  rows_q, pitch_q, fill_q;
-  logic [NeedW-1:0] last_row_bytes_q;
+  logic [NeedW-1:0] last_more_q;
   logic [3:0]  last_full_words_q;
   logic [4:0]  last_word_bytes_q;
   logic [11:0] tile_passes_q;
   logic        ring_q;
 
-  // of the current slice; counters hold what is left after it
+  // of the current slice; counters hold what is left after it (passes with its own: start_i waits for no subtraction)
   logic [11:0] pass_q, tile_pass_q;
   logic [7:0]  row_q;
   addr_t       pass_addr_q, addr_q;
@@ -51,13 +51,13 @@ module kt_load_weights
   endfunction
 
   assign last_pass   = tile_pass_q == '0;
-  assign need_o      = last_pass ? last_row_bytes_q : RowBytes;
-  assign plain_o     = need_o == RowBytes;
+  assign more_o      = last_pass ? last_more_q : MoreBytes;
+  assign plain_o     = more_o == MoreBytes;
   assign full_o      = last_full_words_q;
   assign bytes_o     = last_word_bytes_q;
   assign fill_o      = fill_q;
   assign pass_end    = row_q == '0;
-  assign end_o       = pass_end && pass_q == '0;
+  assign end_o       = pass_end && pass_q == 12'd1;
   assign addr_o      = addr_q;
   assign next_pass   = wrap(ring_q, wb_split_i, 17'(pass_addr_q) + 17'(pitch_q));
 
@@ -65,7 +65,7 @@ module kt_load_weights
     if (start_i) begin
       rows_q            <= cmd_i.rows - 8'd1;
       pitch_q           <= cmd_i.pass_pitch;
-      last_row_bytes_q  <= NeedW'(cmd_i.last_row_bytes);
+      last_more_q       <= NeedW'(cmd_i.last_row_bytes) - 1'b1;
       last_full_words_q <= cmd_i.last_full_words;
       last_word_bytes_q <= cmd_i.last_word_bytes;
       fill_q            <= cmd_i.fill;
@@ -76,7 +76,7 @@ module kt_load_weights
 
   always_ff @(posedge clk_i) begin
     if (start_i) begin
-      pass_q      <= cmd_i.passes - 12'd1;
+      pass_q      <= cmd_i.passes;
       tile_pass_q <= cmd_i.tile_passes - 12'd1 - cmd_i.first_pass;
       row_q       <= cmd_i.rows - 8'd1;
       pass_addr_q <= cmd_i.row;
