@@ -170,6 +170,7 @@ module fv_kt_axi_port
     return {ar_word[AddrW+8-:BeatW], ar_word[8:1]};
   endfunction
 `define HELD(skid) {skid.out_valid_q, skid.skid_valid_q}
+`define NEXT_OK(split) (!split.active_q || burst_ok({split.beat_q, 8'(split.len_o)}))
 `define BURSTS_OK(skid) ((!skid.out_valid_q || burst_ok(skid.out_data_q)) && (!skid.skid_valid_q || burst_ok(skid.skid_data_q)))
 
   wire [AddrW+8:0] ar_out  = dut.u_rd_arb.u_ar.out_data_q;
@@ -204,9 +205,7 @@ module fv_kt_axi_port
              `BURSTS_OK(dut.u_wr.u_split.u_addr))
   `FV_ASSERT(i_ar, (!dut.u_rd_arb.u_ar.out_valid_q || (burst_ok(burst_of(ar_out)) && ar_out[8+LaneW:9] == '0)) &&
              (!dut.u_rd_arb.u_ar.skid_valid_q || (burst_ok(burst_of(ar_skid)) && ar_skid[8+LaneW:9] == '0)))
-  `FV_ASSERT(i_todo, (!dut.u_rd_fetch.u_split.active_q || dut.u_rd_fetch.u_split.todo_q != '0) &&
-             (!dut.u_rd_load.u_split.active_q || dut.u_rd_load.u_split.todo_q != '0) &&
-             (!dut.u_wr.u_split.active_q || dut.u_wr.u_split.todo_q != '0))
+  `FV_ASSERT(i_next, `NEXT_OK(dut.u_rd_fetch.u_split) && `NEXT_OK(dut.u_rd_load.u_split) && `NEXT_OK(dut.u_wr.u_split))
 
   `FV_COVER(c_load, ar_stall_q && ar_valid && ar_ready_i && ar_id == 1'(MasterLoad) && ar_len == 8'd15)
   `FV_COVER(c_page, ar_valid && ar_ready_i && ar_addr[11:0] == 12'(4096 - Lanes) && ar_len == 8'd0 &&

@@ -167,7 +167,7 @@ module fv_kt_axi_rd #(
   `FV_ASSERT(i_skid, !dut.u_split.u_addr.skid_valid_q || dut.u_split.u_addr.out_valid_q)
   `FV_ASSERT(i_bursts, (!dut.u_split.u_addr.out_valid_q || burst_ok(dut.u_split.u_addr.out_data_q)) &&
              (!dut.u_split.u_addr.skid_valid_q || burst_ok(dut.u_split.u_addr.skid_data_q)))
-  `FV_ASSERT(i_todo, !dut.u_split.active_q || dut.u_split.todo_q != '0)
+  `FV_ASSERT(i_next, !dut.u_split.active_q || burst_ok({dut.u_split.beat_q, 8'(dut.u_split.len_o)}))
   `FV_COVER(c_full, 32'(open_q) == Outstanding && r_fire && r_last_i)
   `FV_COVER(c_page, ar_valid && ar_addr[11:0] == 12'(4096 - Lanes) && ar_len == 8'd0 && dut.u_split.active_q && !dut.first)
   logic long_q, busy_h;

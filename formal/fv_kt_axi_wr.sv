@@ -186,7 +186,10 @@ module fv_kt_axi_wr #(
   `FV_ASSERT(i_skid, !dut.u_split.u_addr.skid_valid_q || dut.u_split.u_addr.out_valid_q)
   `FV_ASSERT(i_bursts, (!dut.u_split.u_addr.out_valid_q || burst_ok(dut.u_split.u_addr.out_data_q)) &&
              (!dut.u_split.u_addr.skid_valid_q || burst_ok(dut.u_split.u_addr.skid_data_q)))
-  `FV_ASSERT(i_todo, !dut.u_split.active_q || dut.u_split.todo_q != '0)
+  `FV_ASSERT(i_waits, !dut.u_split.waits_q || dut.u_split.bytes_q != '0)
+  wire [BytesW-LaneW:0] unissued = ~dut.u_split.minus_q;  // beats of the request that are not issued - 1
+  `FV_ASSERT(i_next, !dut.u_split.active_q || (burst_ok({dut.u_split.beat_q, 8'(dut.len)}) &&
+             (dut.final_burst ? 32'(unissued) == 32'(dut.len) : 32'(unissued) > 32'(dut.len))))
 
   // ---- an arbitrary burst, followed from its issue through AW and W; beats_q: beats of the current burst taken on W
   logic       aw_live_q, aw_ahead_q, w_live_q;
@@ -208,7 +211,7 @@ module fv_kt_axi_wr #(
   end
   always_ff @(posedge clk_i) begin
     if (picked) begin
-      len_q      <= 8'(dut.len - 1'b1);
+      len_q      <= 8'(dut.len);
       aw_ahead_q <= aw_held != 2'(aw_fire);
       w_ahead_q  <= info_level + 8'(last_held) - 8'(last_out);
     end else begin
@@ -319,14 +322,16 @@ module fv_kt_axi_wr #(
     wire [1:0] which = done_q[1:0];
     `FV_ASSERT(a_done, !done || (done_q != completed_q && answered_q[1:0] != ended_q[which] &&
                4'(burst_q - answered_q) < 4'd4))
-    `FV_ASSERT(a_all_done, busy || done || done_q == completed_q)
+    `FV_ASSERT(a_all_done, busy || done || (done_q == completed_q && gn_q == '0))
     `FV_COVER(c_second, done && done_q == 4'd1 && 32'(g_bytes[which]) > 2 * Lanes)
   end else begin : gen_any_order
     // ---- busy_o falls: what is left of the requests taken never grows without another one, and shrinks in every cycle in which
     // data come and the memory takes and answers. So it falls after at most `left` such cycles.
-    wire [31:0] todo    = dut.u_split.active_q ? 32'(dut.u_split.todo_q) : 32'd0;
+    wire [31:0] waiting = 32'(dut.u_split.bytes_q) + 32'(dut.u_split.addr_q[LaneW-1:0]) + Lanes - 1;  // its beats: / Lanes
+    wire [31:0] todo    = (dut.u_split.waits_q ? waiting / Lanes : 32'd0) +
+                          (dut.u_split.active_q ? 32'(unissued) + 32'd1 : 32'd0);
     wire [31:0] left    = 6 * todo + 3 * 32'(owed) + 32'(w_valid) + 32'(aw_held) + 32'(dut.u_wait.level_q) +
-                          StageBeats - 32'(dut.u_stage.level_q);
+                          32'(dut.u_split.waits_q) + StageBeats - 32'(dut.u_stage.level_q);
     wire        willing = data_valid_i && aw_ready_i && w_ready_i && (b_valid_i || aw_open_q == '0 || w_open_q == '0);
     logic        busy_q, alone_q, willing_q;
     logic [31:0] left_q;

@@ -64,11 +64,11 @@ module kt_axi_rd #(
   end
 
   // ---- bursts
-  localparam int unsigned LenW = $clog2(MaxBeats + 1);
+  localparam int unsigned LenW = (MaxBeats > 1) ? $clog2(MaxBeats) : 1;
   logic             splitting, issue, meta_free, first, final_burst;
   logic [LaneW-1:0] req_offset;
   logic [LaneW:0]   req_stop;
-  logic [LenW-1:0]  unused_beats;
+  logic [LenW-1:0]  unused_len;
   kt_axi_split #(
     .AddrW   (AddrW),
     .DataW   (DataW),
@@ -84,7 +84,7 @@ module kt_axi_rd #(
     .busy_o      (splitting),
     .room_i      (meta_free),
     .issue_o     (issue),
-    .beats_o     (unused_beats),
+    .len_o       (unused_len),
     .first_o     (first),
     .last_o      (final_burst),
     .offset_o    (req_offset),
@@ -92,7 +92,7 @@ module kt_axi_rd #(
     .addr_valid_o(ar_valid_o),
     .addr_ready_i(ar_ready_i),
     .addr_o      (ar_o.addr),
-    .len_o       (ar_o.len)
+    .addr_len_o  (ar_o.len)
   );
 
   // ---- what is needed of each outstanding burst when its beats return; its depth is the bound on outstanding bursts

@@ -64,14 +64,14 @@ module kt_axi_wr #(
     $error("kt_axi_wr: Outstanding must be at least 2 and the staging FIFO must hold a burst");
   end
 
-  localparam int unsigned LenW   = $clog2(MaxBeats + 1);
+  localparam int unsigned LenW   = (MaxBeats > 1) ? $clog2(MaxBeats) : 1;
   localparam int unsigned StageW = $clog2(StageBeats + 1);
 
   // ---- bursts
   logic              splitting, issue, info_free, wait_free, at_hand, first, final_burst, stage_push;
   logic [LaneW-1:0]  req_offset;
   logic [LaneW:0]    req_stop;
-  logic [LenW-1:0]   len;
+  logic [LenW-1:0]   len;          // beats of the burst - 1
   logic [StageW-1:0] staged_q;     // beats in the staging FIFO that belong to no issued burst
   kt_axi_split #(
     .AddrW   (AddrW),
@@ -88,7 +88,7 @@ module kt_axi_wr #(
     .busy_o      (splitting),
     .room_i      (at_hand && info_free && wait_free),
     .issue_o     (issue),
-    .beats_o     (len),
+    .len_o       (len),
     .first_o     (first),
     .last_o      (final_burst),
     .offset_o    (req_offset),
@@ -96,14 +96,14 @@ module kt_axi_wr #(
     .addr_valid_o(aw_valid_o),
     .addr_ready_i(aw_ready_i),
     .addr_o      (aw_o.addr),
-    .len_o       (aw_o.len)
+    .addr_len_o  (aw_o.len)
   );
-  assign at_hand    = staged_q >= StageW'(len);
+  assign at_hand    = staged_q > StageW'(len);
   assign stage_push = data_valid_i && data_ready_o;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) staged_q <= '0;
-    else staged_q <= staged_q + StageW'(stage_push) - (issue ? StageW'(len) : '0);
+    else staged_q <= staged_q + StageW'(stage_push) + (issue ? ~StageW'(len) : '0);
   end
 
   // ---- staging FIFO
@@ -138,7 +138,7 @@ module kt_axi_wr #(
   logic  info_valid, w_last;
   logic [$clog2(Outstanding+1)-1:0] unused_info_level;
 
-  assign info_in = '{len: 8'(len - 1'b1), first: first, last: final_burst, offset: req_offset, stop: req_stop};
+  assign info_in = '{len: 8'(len), first: first, last: final_burst, offset: req_offset, stop: req_stop};
   kt_fifo #(
     .Width($bits(info_t)),
     .Depth(Outstanding)
