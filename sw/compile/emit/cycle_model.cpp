@@ -33,8 +33,8 @@ constexpr std::int64_t kLoadDone = 6;     // from the last beat to completion
 constexpr std::int64_t kStoreDone = 107;  // from the last result to the last response
 constexpr std::int64_t kArrayIdle = 3;    // slots of the array between two commands
 constexpr std::int64_t kVectorIdle = 2;   // and of the vector engine
-constexpr std::int64_t kArrayDone = 12;   // from the last window to completion, beyond the array's depth
-constexpr std::int64_t kVectorDone = 18;
+constexpr std::int64_t kArrayDone = 13;   // from the last window to completion, beyond the array's depth
+constexpr std::int64_t kVectorDone = 19;
 constexpr std::int64_t kTileSetup = 21;   // loading the parameters of a depthwise convolution's first tile
 constexpr std::int64_t kTableSetup = 32;  // and a table before them, a word a cycle
 
