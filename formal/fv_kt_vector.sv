@@ -70,8 +70,8 @@ module fv_kt_vector
   );
   `include "fv_reset.svh"
 
-  // ---- results on their way: stages 0 (sequencer) to 11 (table), and in the table; which of them is its command's last
-  localparam int unsigned Stages = 11;
+  // ---- results on their way: stages 0 (sequencer) to 12 (table), and in the table; which of them is its command's last
+  localparam int unsigned Stages = 12;
   logic [Stages:0]   last, looks, half, swaps;  // a result; to be looked up, and where; a step that takes what was loaded
   logic [Stages:1]   end_q, table_end_q;  // a command's last result; of a command with a table
   logic              held_end_q;          // the same of the result in the table
@@ -90,7 +90,7 @@ module fv_kt_vector
       assign swaps[s] = 1'b0;
     end
   end
-  assign last[Stages:7] = {dut.u_result.u_requant.valid4_q[0], dut.u_result.u_requant.valid3_q[0],
+  assign last[Stages:7] = {dut.u_result.u_requant.valid5_q[0], dut.u_result.u_requant.valid4_q[0], dut.u_result.u_requant.valid3_q[0],
                            dut.u_result.u_requant.valid2_q[0], dut.u_result.u_requant.valid1_q[0], dut.u_result.last_q};
 `ifdef FV_WIDE
   assign held = dut.gen_table.gen_wide.u_table.valid_q;
@@ -225,6 +225,8 @@ module fv_kt_vector
   end
   wire [5:0]  words = dut.u_loader.table_left_q;
   `FV_ASSERT(i_one, !on || !(dut.seq_busy && dut.start_q))
+  `FV_ASSERT(i_setup, !on || dut.next_valid || !(dut.next_planned || dut.next_ready))
+  `FV_ASSERT(i_tile_last, !(on && dut.seq_busy) || dut.u_seq.tile_last_q == (dut.u_seq.tile_q == '0))
   `FV_ASSERT(i_claimed, !on || !dut.claimed_q || (fresh_q && waits))
   `FV_ASSERT(i_fresh, !on || (fresh_q && !dut.claimed_q) == (dut.start_q || (dut.seq_busy && first_step)))
   `FV_ASSERT(i_job, !on || (3'(loading) + 3'(loaded) + swapping == 3'(job) && (!fresh_q || loading || loaded)))

@@ -87,7 +87,8 @@ module fv_kt_vector_reader
   `FV_ASSERT(i_words, !(start_q || started_q) || (cmd_q.pixel.mod < 4'd9 && cmd_q.operand_step.mod < 4'd9 && plan_q.origin.mod < 4'd9
       && plan_q.window_step.mod < 4'd9 && cmd_q.top_mod3 < 2'd3 && cmd_q.mod3_2 < 2'd3 && plan_q.stride_mod3 < 2'd3
       && pair_ok(cmd_q, plan_q) && tiles_ok(plan_q)))
-  `FV_ASSERT(i_position, !started_q || (dut.pos_q.mod < 4'd9 && dut.window_pos_q.mod < 4'd9 && dut.origin_q.mod < 4'd9 && dut.pair_pos_q.mod < 4'd9
+  `FV_ASSERT(i_position, !started_q || (dut.pos_q.mod < 4'd9 && dut.window_pos_q.mod < 4'd9 && dut.origin_q.mod < 4'd9 &&
+      (start_q || !cmd_q.pair || (dut.pair_pos_q.mod < 4'd9 && dut.pair_origin_q.mod < 4'd9))
       && dut.mod3_q < 2'd3 && dut.operand_mod3_q < 2'd3))
 
   // ---- whose turn it is, counted upwards
@@ -238,7 +239,11 @@ module fv_kt_vector_reader
   `FV_ASSERT(i_bounds, !live || (step_q <= plan_q.steps[side_q] - 10'd1 && side_q <= plan_q.last_tile && kernel_tile_q <= plan_q.kernel_tiles - 7'd1))
   `FV_ASSERT(i_place, !live || (dut.pos_q == word_q && dut.window_pos_q == window_word_q && dut.origin_q == row_word_q &&
       dut.column_q == column_q && dut.window_column_q == window_column_q))
-  `FV_ASSERT(i_pair, !live || !cmd_q.pair || dut.pair_pos_q == plus(word_q, cmd_q.operand_step))
+  `FV_ASSERT(i_last, !live || (dut.step_last_q == (dut.step_q == '0) && dut.side_last_q == (dut.side_q == plan_q.last_tile) &&
+      dut.kernel_tile_last_q == (dut.kernel_tile_q == '0) && dut.window_last_q == (dut.window_q == '0) && dut.row_last_q == (dut.row_q == '0) &&
+      (done_q || dut.tile_last_q == (dut.tile_q == '0))))
+  `FV_ASSERT(i_pair, !live || !cmd_q.pair || (dut.pair_pos_q == plus(word_q, cmd_q.operand_step) &&
+      dut.pair_origin_q == plus(row_word_q, cmd_q.operand_step) && word_q == window_word_q))
   `FV_ASSERT(i_rows, !live || (dut.top_window_q == first_row_q && dut.top_q == row && dut.mod3_q == mod3_q && dut.operand_mod3_q == operand_mod3_q &&
       dut.tap_row_q == (is_add ? 8'd0 : 8'(kernel_tile_q * 8'd3)) && dut.operand_slot_q == operand_slot_q))
   for (genvar r = 0; r < 3; r++) begin : g_slots

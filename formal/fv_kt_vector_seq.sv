@@ -100,7 +100,8 @@ module fv_kt_vector_seq
     end
     return ok;
   endfunction
-  `FV_ASSUME(m_plan, plan_ok(cmd_i, plan_i))
+  wire active = busy || start_q;
+  `FV_ASSUME(m_plan, !active || plan_ok(cmd_q, plan_q))  // as it was taken
 
   // ---- model
   logic [9:0] x_q, y_q, tile_q;
@@ -216,7 +217,7 @@ module fv_kt_vector_seq
         token.off_map[c] == (tile_column + 12'(c) < 0 || tile_column + 12'(c) >= $signed(12'(cmd_q.in_width))) &&
         token.columns[c] == (width > 2'(c)) && token.rows[c] == (9'(cmd_q.kernel_rows) > 9'(down_q) * 9'd3 + 9'(c))))
   end
-  `FV_HOLDS(i_steps, !busy || (dut.tile_weight_q == tile_weights_q && dut.pushed_q[1:0] == requested_q && dut.base_q[1:0] == 2'(row_base_q + plan_q.steps[side_q][1:0]) &&
+  `FV_HOLDS(i_steps, !busy || (dut.tile_weight_q == tile_weights_q && dut.pushed_q == requested_q && (!plan_q.stream || dut.from_base_q[1:0] == 2'(requested_q - row_base_q - plan_q.steps[side_q][1:0])) &&
       dut.tile_start_q == fresh_q && dut.first_tile_q == (tile_q == '0)))
 
   // ---- invariants
@@ -225,20 +226,38 @@ module fv_kt_vector_seq
       dut.first_pass_q == first_pass && dut.offset_q == (plan_q.tiled ? offset : 4'd0) && dut.tap_columns_q == kernel_columns - dut.offset_q &&
       dut.tap_rows_q == cmd_q.kernel_rows - 8'(down_q) * 8'd3 && (!plan_q.stream || dut.pass_start_q == (x_q == '0))))
   wire signed [13:0] at = (cmd_q.stride == 4'd2 ? 14'({x_q, 1'b0}) : 14'(x_q)) - 14'(cmd_q.pad_left) + 14'(plan_q.tiled ? offset : 4'd0);
-  wire active = busy || start_q;
   `FV_HOLDS(i_one, !(busy && start_q))
-  `FV_HOLDS(i_plan, !active || plan_ok(cmd_q, plan_q))
   `FV_HOLDS(i_count, !busy
       || (11'(dut.x_q) + 11'(x_q) + 11'd1 == 11'(cmd_q.columns) && 11'(dut.y_q) + 11'(y_q) + 11'd1 == 11'(cmd_q.rows)
           && 11'(dut.tile_q) + 11'(tile_q) + 11'd1 == 11'(cmd_q.tiles)))
   `FV_HOLDS(i_column, !stream || 14'(dut.column_q) == at)
-  `FV_HOLDS(i_left, !stream || dut.left_q == dut.base_q - plan_q.steps[side_q][3:0] + dut.column_q[3:0] - first_read)
-  `FV_HOLDS(i_edge, !stream || (dut.to_edge_q == $signed(12'(cmd_q.in_width)) - dut.column_q &&
-      dut.need_q == (dut.to_edge_q <= 0 ? 2'd0 : dut.to_edge_q < $signed(12'(width)) ? dut.to_edge_q[1:0] : width)))
+  `FV_HOLDS(i_left, !stream || 4'(dut.from_base_q - dut.from_left_q) == 4'(dut.column_q[3:0] - first_read - plan_q.steps[side_q][3:0]))
+  // columns of the map in the window's part of it, 3 for more; in this row's next window; in the next pass's first one, which is
+  // known once windows of this pass have gone
+  function automatic logic [1:0] clamped(logic signed [11:0] columns);
+    return (columns <= 0) ? 2'd0 : (columns < 12'sd3) ? columns[1:0] : 2'd3;
+  endfunction
+  wire [1:0]         side_below = (side_q == last_side) ? 2'd0 : side_q + 2'd1;
+  wire [1:0]         down_below = (side_q == last_side) ? down_q + 2'd1 : down_q;
+  wire signed [11:0] left_below = (plan_q.tiled ? $signed(12'(tile_offset(kernel_columns, side_below))) : 12'sd0) - $signed(12'(cmd_q.pad_left));
+  wire signed [11:0] edge_below = $signed(12'(cmd_q.in_width)) - left_below;
+  logic signed [11:0] to_edge_q;  // columns of the map from the window's left one on
+  wire signed [11:0] edge_next = to_edge_q - $signed(12'(cmd_q.stride));
+  always_ff @(posedge clk_i)
+    if (start_q) to_edge_q <= $signed(12'(cmd_q.in_width)) + $signed(12'(cmd_q.pad_left));
+    else if (window) to_edge_q <= pass_end ? edge_below : edge_next;
+  `FV_HOLDS(i_to_edge, !stream || to_edge_q == $signed(12'(cmd_q.in_width)) - dut.column_q)
+  `FV_HOLDS(i_edge, !stream || (dut.inside_q == clamped(to_edge_q) && dut.next_edge_q == edge_next && dut.next_inside_q == clamped(edge_next)))
+  `FV_HOLDS(i_left_below, !busy || (plan_q.tiled && x_q == '0) || (12'(dut.below_left_q) == left_below &&
+      (!plan_q.stream || dut.below_width_q == (plan_q.tiled ? tile_columns(kernel_columns, side_below) : cmd_q.kernel_columns[1:0])) &&
+      dut.below_last_q == (!plan_q.tiled || (!last_pass && side_below == last_side && down_below == last_down))))
+  `FV_HOLDS(i_edge_below, !stream || (plan_q.tiled && x_q < 10'd2) || (dut.below_edge_q == edge_below && dut.below_inside_q == clamped(edge_below)))
+  `FV_HOLDS(i_last, !busy || (dut.x_last_q == (dut.x_q == '0) && dut.y_last_q == (dut.y_q == '0) && dut.tile_last_q == (dut.tile_q == '0) &&
+      dut.last_pass_q == last_pass))
 
 `ifdef FV_RING
   // ---- ring: columns of the map that a streamed window covers are there, and not yet overwritten
-  wire [3:0] requested = dut.pushed_q - dut.left_q + 4'(rd);  // from the window's left column on
+  wire [3:0] requested = dut.from_left_q + 4'(rd);  // from the window's left column on
   for (genvar c = 0; c < 3; c++) begin : g_ring
     `FV_ASSERT(a_there, !stream || !token.valid || token.off_map[c] || !token.columns[c] || requested > 4'(c))
     `FV_ASSERT(a_kept, !stream || !token.valid || token.off_map[c] || !token.columns[c]
@@ -248,6 +267,8 @@ module fv_kt_vector_seq
   `FV_ASSERT(a_goes, !(busy && loaded_i && weights_loaded_i && credit_i && rd_ready_i) || rd || token.valid)
   // columns outside the map on the left are never requested, so they do not fill the ring
   `FV_ASSERT(i_held, !stream || $signed({1'b0, dut.held}) + $signed(dut.column_q < 0 ? dut.column_q[4:0] : 5'd0) <= 5'sd4)
+  wire [1:0] need = (dut.inside_q < width) ? dut.inside_q : width;
+  `FV_ASSERT(i_decided, !stream || (dut.room_q == (dut.held < 4'd4) && dut.enough_q == (dut.held >= 4'(need)) && dut.nearly_q == (dut.held + 4'd1 >= 4'(need))))
   `FV_ASSERT(i_behind, !stream || dut.held <= (plan_q.tiled ? 4'd12 : 4'd6))
 `endif
 

@@ -15,13 +15,13 @@ module fv_kt_vector_setup
   input vec_cmd_t cmd_i,
   input logic     take_i
 );
-  logic      valid, ready;
+  logic      valid, planned, ready;
   vec_cmd_t  cmd, cmd_q;
   vec_plan_t plan;
   wire start = start_i && !valid;
   wire take  = take_i && ready;
   kt_vector_setup dut (
-    .clk_i, .rst_ni, .start_i(start), .cmd_i, .take_i(take), .valid_o(valid), .ready_o(ready), .cmd_o(cmd), .plan_o(plan)
+    .clk_i, .rst_ni, .start_i(start), .cmd_i, .take_i(take), .valid_o(valid), .planned_o(planned), .ready_o(ready), .cmd_o(cmd), .plan_o(plan)
   );
   `include "fv_reset.svh"
   `FV_ASSUME(m_words, cmd_i.pixel.mod < 4'd9 && cmd_i.group.mod < 4'd9 && cmd_i.columns != '0)
@@ -62,14 +62,17 @@ module fv_kt_vector_setup
   `FV_ASSERT(a_valid, valid == open_q)
   `FV_ASSERT(a_ready, ready == (open_q && count_q >= least))
   `FV_ASSERT(a_command, !open_q || cmd == cmd_q)
-  `FV_ASSERT(a_stream, !ready || (plan.stream == (shared || tiled) && plan.tiled == tiled))
+  `FV_ASSERT(a_planned, planned == (open_q && count_q != '0))
+  `FV_ASSERT(a_stream, !planned || (plan.stream == (shared || tiled) && plan.tiled == tiled))
   `FV_ASSERT(a_windows, !ready || plan.windows == (shared || tiled ? 10'd1 : cmd_q.columns))
   `FV_ASSERT(a_last_tile, !ready || plan.last_tile == (tiled ? last_tile_of(cmd_q.kernel_columns[3:0]) : 2'd0))
   for (genvar t = 0; t < 3; t++) begin : g_tile
     `FV_ASSERT(a_steps, !(ready && tiled && plan.last_tile >= 2'(t)) || plan.steps[t] == tile_steps(cmd_q, 2'(t)))
     `FV_ASSERT(a_some, !(ready && tiled && plan.last_tile >= 2'(t)) || (plan.steps[t] != '0 && plan.steps[t] <= cmd_q.in_width))
     `FV_ASSERT(a_start, !(ready && tiled && plan.last_tile >= 2'(t)) || plan.tile_start[t] == first_q[t])
-    `FV_ASSERT(i_tile, !open_q || (first_q[t].mod < 4'd9 && (t == 0 ? first_q[t] == '0 : 2'(t) > last_tile_of(cmd_q.kernel_columns[3:0]) || dut.start_q[(t > 0) ? t : 1] == first_q[t])))
+    `FV_ASSERT(a_place, !ready || plan.tile_start[t].mod < 4'd9)
+    `FV_ASSERT(i_place, !open_q || t == 0 || dut.start_q[(t > 0) ? t : 1].mod < 4'd9)
+    `FV_ASSERT(i_tile, !open_q || !tiled || (first_q[t].mod < 4'd9 && (t == 0 ? first_q[t] == '0 : 2'(t) > last_tile_of(cmd_q.kernel_columns[3:0]) || dut.start_q[(t > 0) ? t : 1] == first_q[t])))
   end
   `FV_ASSERT(a_first_tile, !ready || plan.tile_start[0] == '0)
   `FV_ASSERT(a_kernel_tiles, !ready || plan.kernel_tiles == ((cmd_q.kind == KindAdd) ? (cmd_q.pair ? 7'd1 : 7'd2 + 7'(cmd_q.more_operands)) :
@@ -86,6 +89,11 @@ module fv_kt_vector_setup
   wire [1:0] slots = (count_q < 4'd3) ? 2'(count_q) : 2'd3;
   `FV_ASSERT(i_words, !open_q || (cmd_q.columns != '0 && cmd_q.pixel.mod < 4'd9 && cmd_q.group.mod < 4'd9 && step_q.mod < 4'd9 && pad_q.mod < 4'd9))
   `FV_ASSERT(i_count, !open_q || dut.count_q == (count_q < least ? count_q : least))
+  `FV_ASSERT(i_ready, ready == dut.ready_q && (!open_q || dut.ready_q == (dut.count_q == least)))
+  `FV_ASSERT(i_last_left, !planned || dut.last_left_q == last_left)
+  for (genvar t = 0; t < 3; t++) begin : g_ends_inside
+    `FV_ASSERT(i_ends_inside, !open_q || count_q < 4'd2 || dut.ends_inside_q[t] == dut.ends_inside[t])
+  end
   `FV_ASSERT(i_sums, !open_q || (dut.step_q == step_q && dut.origin_q.mod < 4'd9 && plus(dut.origin_q, pad_q) == cmd_q.group))
   for (genvar i = 0; i < 4; i++) begin : g_slots
     `FV_ASSERT(i_first, !open_q || 32'(slots) != i || dut.slots_q[3-i] == cmd_q.slot)

@@ -76,7 +76,7 @@ module kt_vector
   // ---- commands: the next one (setup), the running one
   vec_cmd_t  decoded, next_cmd, cmd_q;
   vec_plan_t next_plan, plan_q;
-  logic      next_valid, next_ready, take, start_q;
+  logic      next_valid, next_planned, next_ready, take, start_q;
   logic      seq_busy, seq_finish;
   logic      loader_ready, loader_start, claimed_q;  // claimed: the loader has begun with the next command
   logic      weights_ready, weights_start, weights_claimed_q;
@@ -93,7 +93,7 @@ module kt_vector
   assign cmd_ready_o  = !next_valid && out_ready_i;
   assign out_start_o  = cmd_valid_i && cmd_ready_o;
   assign loader_start = next_valid && !claimed_q && loader_ready;
-  assign weights_start = next_valid && !weights_claimed_q && weights_ready;
+  assign weights_start = next_planned && !weights_claimed_q && weights_ready;
   assign take         = next_ready && (claimed_q || loader_start) && (weights_claimed_q || weights_start) && !start_q
                      && (!seq_busy || seq_finish);
 
@@ -102,13 +102,14 @@ module kt_vector
   ) u_setup (
     .clk_i,
     .rst_ni,
-    .start_i(out_start_o),
-    .cmd_i  (decoded),
-    .take_i (take),
-    .valid_o(next_valid),
-    .ready_o(next_ready),
-    .cmd_o  (next_cmd),
-    .plan_o (next_plan)
+    .start_i  (out_start_o),
+    .cmd_i    (decoded),
+    .take_i   (take),
+    .valid_o  (next_valid),
+    .planned_o(next_planned),
+    .ready_o  (next_ready),
+    .cmd_o    (next_cmd),
+    .plan_o   (next_plan)
   );
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -169,7 +170,9 @@ module kt_vector
     .row_o        (row)
   );
 
-  kt_vector_reader u_reader (
+  kt_vector_reader #(
+    .Pair(AddPair)
+  ) u_reader (
     .clk_i,
     .start_i  (start_q),
     .cmd_i    (cmd_q),
