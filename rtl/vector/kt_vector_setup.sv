@@ -3,8 +3,7 @@
 
 // Holds the next command and prepares its plan while the one before still runs: products by the stride and by the
 // padding as repeated sums, the slots of the first four rows one a cycle, and where a row of windows ends in two steps.
-// Ready after max(3, stride, pad_left) cycles,
-// of large windows after 6 at most besides.
+// Ready after max(3, stride, pad_left) cycles, of large windows after 6 at most besides.
 module kt_vector_setup
   import kt_pkg::*;
   import kt_vector_pkg::*;
