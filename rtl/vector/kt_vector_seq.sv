@@ -97,12 +97,7 @@ module kt_vector_seq
     return ((covered == 2'd3) || (covered == 2'd2 && tile == 2'd1)) ? tile : covered;
   endfunction
   function automatic logic reaches(logic [3:0] have, logic [1:0] need);
-    unique case (need)
-      2'd0:    return 1'b1;
-      2'd1:    return have != '0;
-      2'd2:    return have[3:1] != '0;
-      default: return (have[3:2] != '0) || (have[1:0] == 2'd3);
-    endcase
+    return have >= {2'd0, need};
   endfunction
   // {room, enough, nearly} with so many columns requested
   function automatic logic [2:0] decided(logic [3:0] have, logic [1:0] need);
