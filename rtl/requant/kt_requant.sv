@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Requantiser: Lanes independent lanes, five stages, one result a lane and cycle (docs/formats/requantisation.md).
-// With r = max(-shift, 0) every rule is the same chain around one multiplier of 32 x 31 bits (in kt_requant_lane stage 1
-// takes two cycles):
+// With r = max(-shift, 0) every rule is the same chain around one multiplier of 32 x 31 bits (stage 1 takes two
+// cycles in kt_requant_lane):
 //
 //   stage  double                        single                          average
 //   1      x = (acc + bias) << max(shift, 0)                             x = 2 * abs(acc) + bias
