@@ -532,7 +532,9 @@ module fv_conv_windows
              reader.stride_q == addr_t'(times(num_t'(cmd.in_slot_size[1:0]), cmd.stride[1:0])) && reader.ring_q == addr_t'(ring) &&
              reader.kernel_tile_stride_q == addr_t'(times(num_t'(cmd.in_slot_size[1:0]), kernel_tile_slots)) &&
              reader.two_pixels_q.mod < 9 && reader.two_pixels_q.div < 8 &&
-             words(reader.two_pixels_q.div[3:0], reader.two_pixels_q.mod) == pixels(2, cmd)))
+             words(reader.two_pixels_q.div[3:0], reader.two_pixels_q.mod) == pixels(2, cmd) &&
+             reader.two_steps_q.mod < 9 && reader.two_steps_q.div < 8 &&
+             words(reader.two_steps_q.div[3:0], reader.two_steps_q.mod) == pixels(2 * num_t'(Stride), cmd)))
   `FV_PART(i_three_pixels, 2, !walks || (reader.three_pixels_q.mod < 9 &&
              words(reader.three_pixels_q.div[3:0], reader.three_pixels_q.mod) == pixels(3, cmd) && reader.three_pixels_q.div < 8))
   `FV_PART(i_rows, 2, !walks || (num_t'(reader.top_q) == row_of(r_q) &&
