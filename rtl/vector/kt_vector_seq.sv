@@ -180,7 +180,7 @@ module kt_vector_seq
       below_inside_q <= clamped(first_edge);
       below_width_q  <= tile_width(cmd_i.kernel_columns[3:0]);
       below_last_q   <= !plan_i.tiled;
-    end else if (plan_i.tiled) begin
+    end else if (busy_q && plan_i.tiled) begin
       below_left_q   <= next_left;
       below_edge_q   <= below_edge;
       below_inside_q <= clamped(below_edge);

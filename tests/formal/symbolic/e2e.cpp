@@ -21,7 +21,6 @@
 namespace kaiten::symbolic {
 namespace {
 
-constexpr int kPatience = 5000;  // cycles
 constexpr int kCases = 64;       // compared with the reference executor
 constexpr unsigned kSeeds = 12;  // tried for a counterexample
 constexpr int kProven = 0, kWrong = 1, kOpen = 3;

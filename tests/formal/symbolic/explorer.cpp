@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdio>
+#include <string>
 #include <unordered_set>
 #include <utility>
 
@@ -21,6 +22,8 @@ std::uint64_t difference(const SymbolicBytes& a, const SymbolicBytes& b) {
 
 Explorer::Key Explorer::reach(const Chip& chip, int stalls, const SymbolicBytes& expected) {
   cycles_++;
+  if (chip.cycles() > last_cycle_)
+    throw RunError("no interrupt after " + std::to_string(kPatience) + " cycles");
   const Key key = chip.state();
   if (chip.interrupt() && chip.registers_written()) {
     if (!chip.idle()) throw RunError("an interrupt before the last answer");
@@ -89,6 +92,7 @@ std::vector<Explorer::At> Explorer::explore(const std::vector<At>& starts, const
   seen_.clear();
   end_at_.clear();
   ends_.clear();
+  for (const At& start : starts) last_cycle_ = std::max(last_cycle_, start.chip.cycles() + kPatience);
   for (const At& start : starts) reach(start.chip, start.stalls, expected);
   while (!open_.empty()) {
     const At from = std::move(open_.back());

@@ -17,6 +17,8 @@
 
 namespace kaiten::symbolic {
 
+inline constexpr int kPatience = 5000;  // cycles
+
 class Explorer {
  public:
   struct At {
@@ -28,7 +30,8 @@ class Explorer {
   explicit Explorer(int most_stalls) : most_(most_stalls) {}
 
   // From these states until the interrupt, when the memory must hold `expected` and nothing else. Returns the states then, if they
-  // are kept. Throws RunError for other bytes, an interrupt before the last answer, and a run that does not end once the bus stops stalling.
+  // are kept. Throws RunError for other bytes, an interrupt before the last answer, a run that does not end once the bus stops
+  // stalling, and one of more than kPatience cycles: its states may differ for ever.
   std::vector<At> explore(const std::vector<At>& starts, const SymbolicBytes& expected, bool keep_ends);
 
   std::size_t last_states() const { return last_states_; }  // of the last exploration
@@ -50,7 +53,7 @@ class Explorer {
   bool allowed(int stalls) const { return most_ < 0 || stalls <= most_; }
   void check_ends() const;
 
-  int most_;
+  int most_, last_cycle_ = 0;
   bool keep_ends_ = true;
   std::unordered_map<Key, Seen, Hash> seen_;
   std::unordered_map<Key, std::size_t, Hash> end_at_;
