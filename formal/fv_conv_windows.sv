@@ -452,6 +452,7 @@ module fv_conv_windows
   `FV_PART(i_next_pass, 0, !(on || sets_up) || (10'(s_tiles.pass) + dut.u_kernel_tiles.pass_q + 10'd1 == cmd.passes &&
              4'(s_tiles.kernel_tile_column) + dut.u_kernel_tiles.column_q == cmd.more_kernel_tile_columns &&
              4'(s_tiles.kernel_tile_row) + dut.u_kernel_tiles.row_q == cmd.more_kernel_tile_rows &&
+             dut.u_kernel_tiles.pass_last_q == (dut.u_kernel_tiles.pass_q == '0) && dut.u_kernel_tiles.column_last_q == (dut.u_kernel_tiles.column_q == '0) && dut.u_kernel_tiles.row_last_q == (dut.u_kernel_tiles.row_q == '0) &&
              num_t'(dut.next_row.left) == left(s_next_pc) && num_t'(dut.u_kernel_tiles.right_q) == left(s_next_pc + 1) &&
              num_t'(dut.next_row.more_reads) + 1 == reads(s_next_pc, s_tiles.pass) &&
              dut.next_row.two == two(s_tiles.pass)))
@@ -461,10 +462,12 @@ module fv_conv_windows
   `FV_PART(i_done, 0, !on || (rd_done == !reading && (reading || r_q == {cmd.tiles[1:0], 12'd0})))
   wire walks = on && reading;
   `FV_PART(i_reads, 0, !walks || (in_loops(r_q, reads(r_pc, r_q.pass)) && num_t'(reader.reads_q) + num_t'(r_q.x) + 1 == reads(r_pc, r_q.pass) &&
+             reader.read_last_q == (reader.reads_q == '0) && reader.row_last_q == (reader.rows_q == '0) &&
              10'(r_q.row) + reader.rows_q + 10'd1 == cmd.rows && 10'(r_q.tile) + reader.tiles_q + 10'd1 == cmd.tiles))
   `FV_PART(i_read_next_pass, 0, !(walks || sets_up) || (10'(r_tiles.pass) + reader.u_kernel_tiles.pass_q + 10'd1 == cmd.passes &&
              4'(r_tiles.kernel_tile_column) + reader.u_kernel_tiles.column_q == cmd.more_kernel_tile_columns &&
              4'(r_tiles.kernel_tile_row) + reader.u_kernel_tiles.row_q == cmd.more_kernel_tile_rows &&
+             reader.u_kernel_tiles.pass_last_q == (reader.u_kernel_tiles.pass_q == '0) && reader.u_kernel_tiles.column_last_q == (reader.u_kernel_tiles.column_q == '0) && reader.u_kernel_tiles.row_last_q == (reader.u_kernel_tiles.row_q == '0) &&
              num_t'(reader.next_row.left) == left(r_next_pc) && num_t'(reader.u_kernel_tiles.right_q) == left(r_next_pc + 1) &&
              num_t'(reader.next_row.more_reads) + 1 == reads(r_next_pc, r_tiles.pass) &&
              reader.next_row.two == two(r_tiles.pass)))
@@ -535,6 +538,10 @@ module fv_conv_windows
              words(reader.two_pixels_q.div[3:0], reader.two_pixels_q.mod) == pixels(2, cmd) &&
              reader.two_steps_q.mod < 9 && reader.two_steps_q.div < 8 &&
              words(reader.two_steps_q.div[3:0], reader.two_steps_q.mod) == pixels(2 * num_t'(Stride), cmd)))
+  for (genvar g = 0; g < 4; g++) begin : g_second
+    `FV_PART(i_second, 2, !(walks || sets_up) || (reader.second_q[g].mod < 9 && reader.second_q[g].div < 8 &&
+               words(reader.second_q[g].div[3:0], reader.second_q[g].mod) == pixels((Mode == kt_cmd_pkg::Mode1x1) ? num_t'(Stride) : 1, cmd) + g))
+  end
   `FV_PART(i_three_pixels, 2, !walks || (reader.three_pixels_q.mod < 9 &&
              words(reader.three_pixels_q.div[3:0], reader.three_pixels_q.mod) == pixels(3, cmd) && reader.three_pixels_q.div < 8))
   `FV_PART(i_rows, 2, !walks || (num_t'(reader.top_q) == row_of(r_q) &&

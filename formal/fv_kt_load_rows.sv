@@ -259,7 +259,7 @@ module fv_kt_load_rows
   end
   `FV_ASSERT(i_setup, !setup || (active_q && at_q == '0 && dut.row_q == cmd.rows && dut.segment_q == '0))
   `FV_ASSERT(i_counts, !walks || (dut.row_q + 10'(at_q.row) + 10'd1 == cmd.rows && dut.segment_q + 8'(at_q.segment) + 8'd1 == cmd.segments &&
-             dut.column_q + 10'(at_q.column) + 10'd1 == cmd.columns &&
+             dut.column_q + 10'(at_q.column) + 10'd1 == cmd.columns && dut.last_pixels_q == (dut.column_q < 10'(dut.pixels_q)) &&
              dut.more_q + 14'd1 + 14'(Lw * Cp) * 14'(at_q.slice) == (last_segment ? cmd.last_pixel_bytes : cmd.pixel_bytes)))
   `FV_ASSERT(i_image, !walks || !image || !legal_image(cmd) || (dut.skip_q == 8'(Lw * Cp) * 8'(at_q.slice) &&
              dut.lead_q == in_row - step_at &&

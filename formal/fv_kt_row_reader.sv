@@ -49,6 +49,13 @@ module fv_kt_row_reader
   endfunction
   `FV_ASSUME(m_legal, !start || legal(cmd_i))
 
+  // words from a read's first column to its second one, or to group g of its second window
+  function automatic word_t to_second(int unsigned g);
+    word_t step;
+    step = word_of((cmd_q.mode == kt_cmd_pkg::Mode1x1) ? cmd_q.in_step : cmd_q.in_pixel);
+    return (step.mod + g < 9) ? '{div: step.div, mod: 4'(step.mod + g)} : '{div: step.div + 14'd1, mod: 4'(step.mod + g - 9)};
+  endfunction
+
   logic distinct, in_range;
   always_comb begin
     distinct = 1'b1;
@@ -73,6 +80,7 @@ module fv_kt_row_reader
   `FV_ASSERT(a_distinct, !(past_ok_q && valid_q) || distinct)
   `FV_ASSERT(a_banks, !(past_ok_q && valid_q) || in_range)
   `FV_ASSERT(i_start, !(past_ok_q && rst_ni && started_q) || (legal(cmd_q) && dut.stride_mod3_q < 2'd3 && dut.two_pixels_q.mod < 4'd9 && dut.two_steps_q.mod < 4'd9 &&
+             dut.second_q[0] == to_second(0) && dut.second_q[1] == to_second(1) && dut.second_q[2] == to_second(2) && dut.second_q[3] == to_second(3) &&
              (walks_q || dut.walk_begin)))
   `FV_ASSERT(i_walk, !(past_ok_q && rst_ni && walks_q) || (started_q && dut.pos_q.mod < 4'd9 && dut.group_q.mod < 4'd9 &&
              dut.kernel_tile_q.mod < 4'd9 && dut.mod3_q < 2'd3 &&

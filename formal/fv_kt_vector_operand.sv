@@ -30,7 +30,7 @@ module fv_kt_vector_operand
   input requant_params_t   word_i,
   input logic              swap_i,
   input logic              valid_i,
-  input logic [1:0]        operand_i,
+  input logic [1:0]        next_operand_i,
   input logic              pair_i,
   input logic signed [7:0] cell_i[Cells],
   input logic              negate_i,
@@ -52,7 +52,7 @@ module fv_kt_vector_operand
     .word_i,
     .swap_i,
     .valid_i,
-    .operand_i,
+    .next_operand_i,
     .element_i       (ElementSum),
     .pair_i,
     .cell_i,
@@ -63,6 +63,9 @@ module fv_kt_vector_operand
     .sum_o           (sum)
   );
   `include "fv_reset.svh"
+
+  logic [1:0] operand_q;  // of this cycle
+  always_ff @(posedge clk_i) operand_q <= next_operand_i;
 
   // ---- parameters, as written
   requant_params_t shadow_q[4], word_q[4];
@@ -107,7 +110,7 @@ module fv_kt_vector_operand
   requant_params_t    first1_q, second1_q;
   halves_t            p_q, p2_q;  // distance times factor
   logic               negative_q, negative2_q;
-  assign first  = word_q[operand_i];
+  assign first  = word_q[operand_q];
   assign second = word_q[1];
   assign a      = cell_i[Lane];
   assign b      = cell_i[Lanes+Lane];
@@ -119,9 +122,9 @@ module fv_kt_vector_operand
     pair1_q     <= pair_i;
     first1_q    <= first;
     second1_q   <= second;
-    p_q         <= halves_of(distance(a, dut.param.bias), dut.param.mult);
+    p_q         <= halves_of(distance(a, dut.now_q.bias), dut.now_q.mult);
     p2_q        <= halves_of(distance(b, dut.param_q[1].bias), dut.param_q[1].mult);
-    negative_q  <= distance(a, dut.param.bias) < 0;
+    negative_q  <= distance(a, dut.now_q.bias) < 0;
     negative2_q <= distance(b, dut.param_q[1].bias) < 0;
   end
   logic here, both;
@@ -189,6 +192,7 @@ module fv_kt_vector_operand
     `FV_ASSERT(i_shadow, !written_q[o] || (sound(shadow_q[o]) && dut.shadow_q[o] == {shadow_q[o].bias[8:0], shadow_q[o].mult, 5'(-shadow_q[o].shift)}))
     `FV_ASSERT(i_word, !current_q[o] || (sound(word_q[o]) && dut.param_q[o] == {word_q[o].bias[8:0], word_q[o].mult, 5'(-word_q[o].shift)}))
   end
+  `FV_ASSERT(i_now, !current_q[operand_q] || dut.now_q == {word_q[operand_q].bias[8:0], word_q[operand_q].mult, 5'(-word_q[operand_q].shift)})
   `FV_ASSERT(i_right, !here || (dut.right_q == 5'(-first1_q.shift) && sound(first1_q)))
   `FV_ASSERT(i_right2, !both || (dut.gen_pair.second_right_q == 5'(-second1_q.shift) && sound(second1_q)))
 

@@ -214,10 +214,10 @@ module fv_kt_vector_reader
       for (int unsigned g = 0; g < 3; g++) begin
         req_due_q[3*r+g].en   <= 1'b1;  // a_cell
         req_due_q[3*r+g].bank <= 4'((6'(word_q.mod) + 6'(g) + 6'd3 * 6'((3'(rot) + 3'(r)) % 3'd3)) % 6'd9);
-        req_due_q[3*r+g].addr <= slot_q[r] + 16'(14'(word_q.div + 14'((6'(word_q.mod) + 6'(g)) / 6'd9)));
+        req_due_q[3*r+g].addr <= slot_q[r] + 16'(word_q.div) + 16'((6'(word_q.mod) + 6'(g)) / 6'd9);
         if (cmd_q.pair && r == 1) begin
           req_due_q[3*r+g].bank <= 4'((6'(second.mod) + 6'(g) + 6'd3 * 6'(operand_mod3_q)) % 6'd9);
-          req_due_q[3*r+g].addr <= operand_slot_q + 16'(14'(second.div + 14'((6'(second.mod) + 6'(g)) / 6'd9)));
+          req_due_q[3*r+g].addr <= operand_slot_q + 16'(second.div) + 16'((6'(second.mod) + 6'(g)) / 6'd9);
         end
       end
       if (cmd_q.pair && r == 1) begin

@@ -249,6 +249,7 @@ module fv_kt_vector_seq
   `FV_HOLDS(i_to_edge, !stream || to_edge_q == $signed(12'(cmd_q.in_width)) - dut.column_q)
   `FV_HOLDS(i_edge, !stream || (dut.inside_q == clamped(to_edge_q) && dut.next_edge_q == edge_next && dut.next_inside_q == clamped(edge_next)))
   `FV_HOLDS(i_left_below, !busy || (plan_q.tiled && x_q == '0) || (12'(dut.below_left_q) == left_below &&
+      (!plan_q.stream || dut.below_steps_q == plan_q.steps[plan_q.tiled ? side_below : 2'd0][3:0]) &&
       (!plan_q.stream || dut.below_width_q == (plan_q.tiled ? tile_columns(kernel_columns, side_below) : cmd_q.kernel_columns[1:0])) &&
       dut.below_last_q == (!plan_q.tiled || (!last_pass && side_below == last_side && down_below == last_down))))
   `FV_HOLDS(i_edge_below, !stream || (plan_q.tiled && x_q < 10'd2) || (dut.below_edge_q == edge_below && dut.below_inside_q == clamped(edge_below)))

@@ -30,6 +30,7 @@ module kt_conv_kernel_tiles
   // of the next pass
   logic [9:0]        pass_q;         // left after it
   logic [3:0]        column_q, row_q;
+  logic              pass_last_q, column_last_q, row_last_q;  // none is left
   logic signed [6:0] left_q, left_d;
   logic signed [6:0] right_q;        // `left` of the kernel tile to its right
   logic [9:0]        more_reads_q, more_reads_d;
@@ -39,9 +40,9 @@ module kt_conv_kernel_tiles
   assign step = step_i || begin_q;
 
   logic last_kernel_tile, last_row, last, two;
-  assign last_kernel_tile = pass_q == '0;
-  assign last_row         = last_kernel_tile && (column_q == '0);
-  assign last             = last_row && (row_q == '0);
+  assign last_kernel_tile = pass_last_q;
+  assign last_row         = last_kernel_tile && column_last_q;
+  assign last             = last_row && row_last_q;
   assign two              = TwoPixels && cmd_i.mode == Mode1x1 && cmd_i.pair_groups != '0 && last_kernel_tile;
 
   // without a chain of carries
@@ -76,14 +77,20 @@ module kt_conv_kernel_tiles
   always_ff @(posedge clk_i) begin
     begin_q <= start_i;
     if (start_i || step) begin
+      automatic logic [9:0] passes = (start_i || last_kernel_tile) ? cmd_i.passes : pass_q;
       left_q       <= left_d;
       right_q      <= left_d + (whole ? 7'sd1 : 7'sd3);
       more_reads_q <= more_reads_d;
-      pass_q       <= (start_i || last_kernel_tile) ? cmd_i.passes - 10'd1 : pass_q - 10'd1;
-      if (start_i || last_row) column_q <= cmd_i.more_kernel_tile_columns;
-      else if (last_kernel_tile) column_q <= column_q - 4'd1;
-      if (start_i || last) row_q <= cmd_i.more_kernel_tile_rows;
-      else if (last_row) row_q <= row_q - 4'd1;
+      pass_q       <= passes - 10'd1;
+      pass_last_q  <= passes == 10'd1;
+    end
+    if (start_i || (step && last_kernel_tile)) begin
+      column_q      <= (start_i || column_last_q) ? cmd_i.more_kernel_tile_columns : column_q - 4'd1;
+      column_last_q <= (start_i || column_last_q) ? cmd_i.more_kernel_tile_columns == '0 : column_q == 4'd1;
+    end
+    if (start_i || (step && last_row)) begin
+      row_q      <= (start_i || row_last_q) ? cmd_i.more_kernel_tile_rows : row_q - 4'd1;
+      row_last_q <= (start_i || row_last_q) ? cmd_i.more_kernel_tile_rows == '0 : row_q == 4'd1;
     end
     if (step) now_q <= '{last: last, last_row: last_row, last_kernel_tile: last_kernel_tile, row: next_row_o};
   end

@@ -139,9 +139,14 @@ module kt_conv_seq
   assign left_pad    = (row.left < 0) ? 13'(row.left) : '0;
   assign pixels      = (pass.row.two && !(row_end && cmd_i.columns[0])) ? 2'd2 : 2'd1;
 
-  logic signed [12:0] held_read, ahead_read;  // with this slot's read
-  assign held_read  = held_q + $signed(read ? {11'b0, step} : 13'd0);
-  assign ahead_read = ahead_q + $signed(read ? {11'b0, step} : 13'd0);
+  // Columns held and ahead in the next slot. Whether a read or a window comes in this one is known late: each sum is
+  // there with and without it.
+  logic signed [12:0] by, held_more, ahead_more, row_held, row_ahead;
+  assign by         = $signed({11'b0, step});
+  assign held_more  = held_q + by;
+  assign ahead_more = ahead_q + by;
+  assign row_held   = (read ? ahead_more : ahead_q) - left_pad;
+  assign row_ahead  = (read ? ahead_more : ahead_q) - $signed({2'b0, last_column}) - 13'sd1;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -175,8 +180,10 @@ module kt_conv_seq
       end
       if (emit && pass_end) first_pass_q <= tile_end;
       if (emit && tile_end) tile_q <= tile_q - 10'd1;
-      held_q  <= !move ? held_read : row_end ? ahead_read - left_pad : held_read - $signed({11'b0, step});
-      ahead_q <= (move && row_end) ? ahead_read - $signed({2'b0, last_column}) - 13'sd1 : ahead_read;
+      if (move && row_end) held_q <= row_held;
+      else if (move != read) held_q <= read ? held_more : held_q - by;
+      if (move && row_end) ahead_q <= row_ahead;
+      else if (read) ahead_q <= ahead_more;
     end
   end
 

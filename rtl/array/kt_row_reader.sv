@@ -26,11 +26,13 @@ module kt_row_reader
 );
 
   logic [9:0]         reads_q, rows_q, tiles_q;            // left after this one
+  logic               read_last_q, row_last_q;             // none is left
   word_t              pos_q;                               // word of the current column
   word_t              group_q;                             // first word of the current pass
   word_t              kernel_tile_q;                       // and of its kernel tile's first pass
   word_t              two_pixels_q, three_pixels_q;        // words of so many
   word_t              two_steps_q;                         // from a read to the next one that are two windows each
+  word_t              second_q[4];                         // to the second column (stride 2) or window: its groups
   addr_t              slot_q[3];                           // slots of the three rows
   addr_t              kernel_tile_slot_q[3];               // slots under the kernel tile's first output row
   // addresses: all of the ring's; from an output row's slot to the next one's, from a row of kernel tiles to the next
@@ -52,8 +54,8 @@ module kt_row_reader
   assign done_o = done_q;
 
   logic walk_begin, row_end, pass_end;
-  assign row_end  = reads_q == '0;
-  assign pass_end = row_end && (rows_q == '0);
+  assign row_end  = read_last_q;
+  assign pass_end = row_end && row_last_q;
 
   kt_array_pkg::pass_t     pass;
   /* verilator lint_off UNUSEDSIGNAL */  // the sequencer looks at `two`
@@ -106,14 +108,15 @@ module kt_row_reader
     return add3(add3(2'(n[1:0] == 2'd3 ? 2'd0 : n[1:0]), 2'(n[3:2] == 2'd3 ? 2'd0 : n[3:2])), 2'd0);
   endfunction
 
+  function automatic word_t words(int n);  // 0..8
+    return '{div: '0, mod: 4'(n)};
+  endfunction
+
   word_t pixel;
   assign pixel = word_of(cmd_i.in_pixel);
 
-  // the column to the right, for stride 2; the next window
-  word_t second;
-  logic  two;
-  assign two    = TwoPixels && pass.row.two;
-  assign second = word_add(pos_q, two ? word_of(cmd_i.in_step) : pixel);
+  logic two;
+  assign two = TwoPixels && pass.row.two;
 
   // The next kernel tile begins one column further right, or three, less where columns left of the map are not read.
   word_t group_next, kernel_tile_next;
@@ -141,11 +144,20 @@ module kt_row_reader
       kernel_tile_stride_q <= kernel_tile_stride;
       two_pixels_q         <= word_add(pixel, pixel);
       two_steps_q          <= word_add(word_of(cmd_i.in_step), word_of(cmd_i.in_step));
+      for (int g = 0; g < 4; g++) second_q[g] <= word_add(one_by_one ? word_of(cmd_i.in_step) : pixel, words(g));
+    end
+    if (walk_begin || rd_i) begin
+      automatic logic [9:0] more = (walk_begin || pass_end) ? next_row.more_reads : pass.row.more_reads;
+      automatic logic [9:0] rows = (walk_begin || pass_end) ? cmd_i.rows : rows_q;
+      reads_q     <= (walk_begin || row_end) ? more : reads_q - 10'd1;
+      read_last_q <= (walk_begin || row_end) ? more == '0 : reads_q == 10'd1;
+      if (walk_begin || row_end) begin
+        rows_q     <= rows - 10'd1;
+        row_last_q <= rows == 10'd1;
+      end
     end
     if (walk_begin) begin
       done_q             <= 1'b0;
-      reads_q            <= next_row.more_reads;
-      rows_q             <= cmd_i.rows - 10'd1;
       tiles_q            <= cmd_i.tiles - 10'd1;
       pos_q              <= first_group;
       group_q            <= first_group;
@@ -159,9 +171,7 @@ module kt_row_reader
       kernel_tile_top_q  <= cmd_i.top_row;
     end else if (rd_i) begin
       if (pass_end) begin
-        reads_q <= next_row.more_reads;
         pos_q   <= group_next;
-        rows_q  <= cmd_i.rows - 10'd1;
         slot_q  <= slot_next;
         mod3_q  <= kernel_tile_mod3_q;
         top_q   <= kernel_tile_top_q;
@@ -179,14 +189,11 @@ module kt_row_reader
           if (tiles_q == '0) done_q <= 1'b1;
         end
       end else if (row_end) begin
-        reads_q <= pass.row.more_reads;
         pos_q   <= group_q;
-        rows_q  <= rows_q - 10'd1;
         slot_q  <= slot_next;
         mod3_q  <= add3(mod3_q, stride_mod3_q);
         top_q   <= top_q + $signed({8'd0, cmd_i.stride});
       end else begin
-        reads_q <= reads_q - 10'd1;
         pos_q   <= word_add(pos_q, two ? two_steps_q : word_of(cmd_i.in_step));
       end
     end
@@ -206,22 +213,22 @@ module kt_row_reader
   always_comb begin
     if (one_by_one) begin
       for (int t = 0; t < 9; t++) begin
-        rd_req_d[t] = bank_req_behind(en && (!two || t < 32'(cmd_i.pair_groups)), slot_q[0], rot[0], pos_q, 4'(t));
+        rd_req_d[t] = bank_req_behind(en && (!two || t < 32'(cmd_i.pair_groups)), slot_q[0], rot[0], pos_q, words(t));
       end
       if (two) begin
-        for (int t = 4; t < 8; t++) begin
-          rd_req_d[t] = bank_req_behind(en && second_exists && (t - 4 < 32'(cmd_i.pair_groups)), slot_q[0], rot[0],
-                                        second, 4'(t - 4));
+        for (int g = 0; g < 4; g++) begin
+          rd_req_d[g+4] = bank_req_behind(en && second_exists && (g < 32'(cmd_i.pair_groups)), slot_q[0], rot[0], pos_q,
+                                          second_q[g]);
         end
       end
     end else if (column) begin
       for (int g = 0; g < 3; g++) begin
-        for (int k = 0; k < 3; k++) rd_req_d[3*g+k] = bank_req_behind(en, slot_q[k], rot[k], pos_q, 4'(g));
+        for (int k = 0; k < 3; k++) rd_req_d[3*g+k] = bank_req_behind(en, slot_q[k], rot[k], pos_q, words(g));
       end
     end else begin
       for (int k = 0; k < 3; k++) begin
         rd_req_d[k]   = bank_req(en, slot_q[k], rot[k], pos_q);
-        rd_req_d[k+3] = bank_req(en && stride2, slot_q[k], rot[k], second);
+        rd_req_d[k+3] = bank_req_behind(en && stride2, slot_q[k], rot[k], pos_q, second_q[0]);
         rd_req_d[k+6] = '0;
       end
     end

@@ -53,26 +53,54 @@ package kt_pkg;
     return '{div: 14'(w.div), mod: w.mod};
   endfunction
 
-  function automatic word_t word_add(word_t a, word_t b);
+  // Small sums modulo 9 and 3. Simulators compute them by arithmetic; hardware bit by bit, as synthesis makes a chain of
+  // carries of each sum and comparison, and memories of tables.
+
+  // {a + b >= 9, (a + b) mod 9} for a, b in 0..8
+  function automatic logic [4:0] sum9(logic [3:0] a, logic [3:0] b);
     logic [4:0] m;
-    logic       carry;
-    m     = 5'(a.mod) + 5'(b.mod);
-    carry = m >= 5'd9;
-    return '{div: a.div + b.div + 14'(carry), mod: carry ? 4'(m - 5'd9) : 4'(m)};
+`ifdef KT_FAST_SIM
+    m = 5'(a) + 5'(b);
+    return (m >= 5'd9) ? m + 5'd7 : m;
+`else
+    logic carry;
+    carry = 1'b0;
+    for (int i = 0; i < 4; i++) begin
+      m[i]  = a[i] ^ b[i] ^ carry;
+      carry = (a[i] && b[i]) || (carry && (a[i] ^ b[i]));
+    end
+    m[4] = carry;
+    // less 9: one less in three bits, as the result is 7 at most
+    if (m[4] || (m[3] && m[2:0] != '0)) return {2'b10, m[2] ^ (m[1:0] == '0), m[1] ^ !m[0], !m[0]};
+    return {1'b0, m[3:0]};
+`endif
   endfunction
 
   // (a + b) mod 9 for a, b in 0..8
   function automatic logic [3:0] add9(logic [3:0] a, logic [3:0] b);
-    logic [4:0] m;
-    m = 5'(a) + 5'(b);
-    return (m >= 5'd9) ? 4'(m - 5'd9) : 4'(m);
+    return 4'(sum9(a, b));
+  endfunction
+
+  function automatic word_t word_add(word_t a, word_t b);
+    logic       carry;
+    logic [3:0] mod;
+    {carry, mod} = sum9(a.mod, b.mod);
+    return '{div: a.div + b.div + 14'(carry), mod: mod};
   endfunction
 
   // (a + b) mod 3 for a in 0..2, b in 0..3
   function automatic logic [1:0] add3(logic [1:0] a, logic [1:0] b);
+`ifdef KT_FAST_SIM
     logic [2:0] m;
     m = 3'(a) + 3'(b);
     return (m >= 3'd3) ? 2'(m - 3'd3) : 2'(m);
+`else
+    logic a0, b0;
+    a0 = a == 2'd0;
+    b0 = b == 2'd0 || b == 2'd3;
+    return {(a[1] && b0) || (a0 && b == 2'd2) || (a[0] && b == 2'd1),
+            (a[0] && b0) || (a0 && b == 2'd1) || (a[1] && b == 2'd2)};
+`endif
   endfunction
 
   // Bank offset of a row: 3r mod 9 from r mod 3
@@ -118,15 +146,13 @@ package kt_pkg;
     return '{en: en, bank: add9(word.mod, bank_offset), addr: slot + addr_t'(word.div)};
   endfunction
 
-  // The same for the word `more` (0..8) behind it; no sum waits for another one's end.
+  // The same for the word `more` words behind it; no sum waits for another one's end.
   function automatic bank_req_t bank_req_behind(logic en, addr_t slot, logic [3:0] bank_offset, word_t word,
-                                                logic [3:0] more);
-    logic [4:0] m;
+                                                word_t more);
     logic       carry;
-    m     = 5'(word.mod) + 5'(more);
-    carry = m >= 5'd9;
-    return '{en: en, bank: add9(carry ? 4'(m - 5'd9) : 4'(m), bank_offset),
-             addr: slot + addr_t'(word.div) + addr_t'(carry)};
+    logic [3:0] mod;
+    {carry, mod} = sum9(word.mod, more.mod);
+    return '{en: en, bank: add9(mod, bank_offset), addr: slot + addr_t'(word.div) + addr_t'(more.div) + addr_t'(carry)};
   endfunction
 
   // Requantisation of one output channel, one ZSB word; in memory nine bytes, little endian, in this order.

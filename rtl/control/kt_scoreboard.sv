@@ -126,6 +126,7 @@ module kt_scoreboard
 
   assign move = push || fill != '0 || taken != '0 || done_i != '0;
 
+  // `done_i` is known late: no difference of pointers waits for it.
   always_comb begin
     wr_d      = wr_q;
     rd_d      = rd_q;
@@ -140,9 +141,9 @@ module kt_scoreboard
       for (int unsigned q = 0; q < Queues; q++) begin
         if (fill[q]) rd_d[q] = rd_q[q] + 1'b1;
         if (done_i[q]) dn_d[q] = dn_q[q] + 1'b1;
-        full_d[q]    = pointer_t'(wr_d[q] - dn_d[q]) == pointer_t'(QueueDepth);
+        full_d[q]    = !done_i[q] && pointer_t'(wr_d[q] - dn_q[q]) == pointer_t'(QueueDepth);
         stored_d[q]  = wr_d[q] != rd_d[q];
-        running_d[q] = pointer_t'(rd_d[q] - dn_d[q]) != pointer_t'(head_d[q]);
+        running_d[q] = pointer_t'(rd_d[q] - dn_q[q]) != pointer_t'(head_d[q]) + pointer_t'(done_i[q]);
       end
     end
   end

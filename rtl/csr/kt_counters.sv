@@ -84,6 +84,11 @@ module kt_counters
 
   assign add = pending_q[scan_q];
 
+  // The scan reads an upper half in one cycle and writes it, one more, in the next.
+  logic [4:0]  write_q;
+  logic        add_q;
+  logic [55:0] upper_q;
+
   // Counters are cleared by a start, and in the cycle after a reset: a synchronous clear costs flip-flops no logic.
   logic fresh_q, clear;
   assign clear = control_q.start || fresh_q;
@@ -97,17 +102,22 @@ module kt_counters
       plane_q   <= '{default: '0};
       pending_q <= '0;
       scan_q    <= '0;
+      write_q   <= '0;
+      add_q     <= 1'b0;
       clear_q   <= 1'b1;
     end else begin
       plane_q   <= plane_d;
-      pending_q <= (pending_q & ~(32'(add) << scan_q)) | carry;
+      pending_q <= (pending_q & ~(32'(add_q) << write_q)) | carry;
       scan_q    <= scan_q + 5'd1;
-      if (scan_q == '1) clear_q <= 1'b0;
+      write_q   <= scan_q;
+      add_q     <= add;
+      if (write_q == '1 && scan_q == '0) clear_q <= 1'b0;
     end
   end
 
   always_ff @(posedge clk_i) begin
-    if (clear_q || add) upper[scan_q] <= clear_q ? '0 : upper[scan_q] + 56'd1;
+    if (add) upper_q <= upper[scan_q];
+    if (clear_q || add_q) upper[write_q] <= clear_q ? '0 : upper_q + 56'd1;
   end
 
   // ---- bytes

@@ -57,6 +57,7 @@ module kt_load_rows
 
   // of the current slice; counters hold what is left after it (columns: after its first pixel, bytes: after the first)
   logic [9:0]  row_q, column_q;
+  logic        last_pixels_q;       // those of this slice are the row's last ones
   logic [7:0]  segment_q;
   logic [13:0] more_q;              // bytes of the pixel
   logic [13:0] row_more_q;          // of an image: bytes of the row behind the first one it has of the pixel
@@ -69,7 +70,7 @@ module kt_load_rows
   word_t       next_segment, next_pixel;
 
   assign pixel_end     = setup_o || more_q < 14'(SliceBytes);
-  assign segment_end   = setup_o || (pixel_end && column_q < 10'(pixels_q));
+  assign segment_end   = setup_o || (pixel_end && last_pixels_q);
   assign row_end       = segment_end && segment_q == '0;
   assign request_end_o = segment_end;
   assign end_o         = row_end && row_q == '0;
@@ -151,15 +152,16 @@ module kt_load_rows
 
   always_ff @(posedge clk_i) begin
     if (setup_o || step_i) begin
+      automatic logic [9:0] column = segment_end ? columns_q : pixel_end ? column_q - 10'(pixels_q) : column_q;
+      column_q      <= column;
+      last_pixels_q <= column < 10'(pixels_q);
       more_q <= !pixel_end ? more_q - 14'(SliceBytes) : more_segments ? pixel_more_q : last_more_q;
       if (!pixel_end) begin
         pos_q <= word_add(pos_q, '{div: 14'(Lw / 9), mod: 4'(Lw % 9)});
       end else if (!segment_end) begin
-        column_q    <= column_q - 10'(pixels_q);
         pixel_pos_q <= next_pixel;
         pos_q       <= next_pixel;
       end else begin
-        column_q      <= columns_q;
         segment_q     <= segment_d;
         segment_pos_q <= next_segment;
         pixel_pos_q   <= next_segment;

@@ -28,9 +28,9 @@ module kt_vector_operand
   input  requant_params_t    word_i,
   /* verilator lint_on UNUSEDSIGNAL */
   input  logic               swap_i,     // a cycle before the first cell
+  input  logic [1:0]         next_operand_i,  // of the next cycle
   // operand
   input  logic               valid_i,
-  input  logic [1:0]         operand_i,
   input  element_kind_e      element_i,
   /* verilator lint_off UNUSEDSIGNAL */  // without Pair
   input  logic               pair_i,     // both operands
@@ -54,13 +54,13 @@ module kt_vector_operand
     logic signed [31:0] mult;
     logic [4:0]         right;
   } operand_t;
-  operand_t shadow_q[4], param_q[4], param;
+  operand_t shadow_q[4], param_q[4], now_q;  // now: of this cycle's operand
 
   always_ff @(posedge clk_i) begin
     if (we_i) shadow_q[we_operand_i] <= '{bias: word_i.bias[8:0], mult: word_i.mult, right: 5'(-word_i.shift)};
     if (swap_i) param_q <= shadow_q;
+    now_q <= swap_i ? shadow_q[next_operand_i] : param_q[next_operand_i];
   end
-  assign param = param_q[operand_i];
 
   logic               product;
   logic signed [15:0] first_d[LanesP], first_q[LanesP];  // nine bits
@@ -68,7 +68,7 @@ module kt_vector_operand
   always_comb begin
     first_d = '{default: '0};
     if (product) begin
-      for (int unsigned l = 0; l < Lanes; l++) first_d[l] = 16'(cell_i[l]) + 16'(param.bias);
+      for (int unsigned l = 0; l < Lanes; l++) first_d[l] = 16'(cell_i[l]) + 16'(now_q.bias);
     end
   end
   always_ff @(posedge clk_i) if (product) first_q <= first_d;
@@ -109,13 +109,13 @@ module kt_vector_operand
   logic [4:0]         right_q;
   always_ff @(posedge clk_i) begin
     if (valid_i) begin
-      automatic logic               divided = !product && param.right != '0;
+      automatic logic               divided = !product && now_q.right != '0;
       automatic logic signed [31:0] q[LanesP] = '{default: '0};
-      automatic logic signed [31:0] m[LanesP] = '{default: param.mult};
+      automatic logic signed [31:0] m[LanesP] = '{default: now_q.mult};
       if (product) for (int unsigned l = 0; l < Lanes; l++) m[l] = 32'(factor[l]) <<< 11;
-      for (int unsigned l = 0; l < Lanes; l++) q[l] = scaled(9'(cell_i[l]) + param.bias, m[l], divided);
+      for (int unsigned l = 0; l < Lanes; l++) q[l] = scaled(9'(cell_i[l]) + now_q.bias, m[l], divided);
       q_q     <= q;
-      right_q <= product ? '0 : param.right;
+      right_q <= product ? '0 : now_q.right;
     end
   end
 

@@ -22,7 +22,7 @@ module kt_vector_outside
   function automatic logic [7:0] outside(logic signed [13:0] first, logic [7:0] size, logic [9:0] limit);
     logic signed [13:0] beyond;
     beyond = first + 14'(size) - $signed({4'd0, limit});
-    return ((first < 0) ? -first[7:0] : 8'd0) + ((beyond > 0) ? beyond[7:0] : 8'd0);
+    return ((first < 0) ? -first[7:0] : 8'd0) + (beyond[13] ? 8'd0 : beyond[7:0]);
   endfunction
 
   logic       valid_q;

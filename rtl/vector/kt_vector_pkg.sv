@@ -158,37 +158,6 @@ package kt_vector_pkg;
     return '{div: a.div - b.div - 14'(borrow), mod: a.mod - b.mod + (borrow ? 4'd9 : 4'd0)};
   endfunction
 
-  // (a + n) mod 9 for a in 0..8 and the n that requests need, bit by bit: no carry is waited for, and synthesis makes
-  // no memory of it
-  function automatic logic [3:0] plus1(logic [3:0] a);
-    return {a[2:0] == 3'd7, a[2] ^ (a[1] && a[0]), a[1] ^ a[0], !a[3] && !a[0]};
-  endfunction
-  function automatic logic [3:0] plus2(logic [3:0] a);
-    return {a[2:0] == 3'd6, a[2] ^ a[1], !a[3] && !a[1], a[3] || (a[0] && !(a[2] && a[1]))};
-  endfunction
-  function automatic logic [3:0] plus3(logic [3:0] a);
-    logic fourth;
-    fourth = a[1:0] == 2'd0;
-    return {a[2:0] == 3'd5, !a[3] && (a[2] == fourth), fourth || (a[2:0] == 3'd3), !a[3] && (a[0] == (a[2] && a[1]))};
-  endfunction
-
-  // Place of the word g in 0..2 behind another one
-  function automatic word_t word_behind(word_t a, int unsigned g);
-    logic carry;
-    carry = (g != 0) && (a.mod == 4'd8 || (g == 2 && a.mod == 4'd7));
-    return '{div: a.div + 14'(carry), mod: (g == 0) ? a.mod : (g == 1) ? plus1(a.mod) : plus2(a.mod)};
-  endfunction
-
-  // Bank of a word in a row: (mod + 3 * row) mod 9
-  function automatic logic [3:0] bank_in_row(logic [3:0] mod, logic [1:0] row_mod3);
-    return (row_mod3 == 2'd2) ? plus3(plus3(mod)) : (row_mod3 == 2'd1) ? plus3(mod) : mod;
-  endfunction
-
-  // (a + r) mod 3 for a in 0..2, r in 0..2
-  function automatic logic [1:0] row_below3(logic [1:0] a, int unsigned r);
-    return (r == 0) ? a : (r == 1) ? {a[0], a == 2'd0} : {a == 2'd0, a[1]};
-  endfunction
-
   // The slot two rows further down, in the time of one: whether that is the first one again is known without the sum
   function automatic addr_t slot_after_next(ring_t ring, addr_t slot);
     addr_t       apart;

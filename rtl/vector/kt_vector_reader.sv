@@ -252,19 +252,15 @@ module kt_vector_reader
         automatic logic signed [12:0] row = top_q + 13'(r);
         automatic logic               second = pair && (r == 1);
         automatic logic [1:0]         top_mod3 = (second || (operand_q != '0)) ? operand_mod3_q : mod3_q;
-        automatic logic [1:0]         mod3 = second ? top_mod3 : row_below3(top_mod3, r);
+        automatic logic [1:0]         mod3 = second ? top_mod3 : add3(top_mod3, 2'(r));
         automatic addr_t              slot = second ? operand_slot_q : slot_q[r];
         automatic logic               off_row = (row < 0) || (row >= $signed({3'd0, cmd_i.in_height}));
         automatic logic               off_column = (column_q < 0) || (column_q >= $signed({2'd0, cmd_i.in_width}));
         off_map_d[r] = (second && off_map_d[0]) || (!second && (off_row || off_column));
         missing_d[r] = !second && ({1'b0, tap_row_q} + 9'(r) >= {1'b0, cmd_i.kernel_rows});
         for (int unsigned g = 0; g < 3; g++) begin
-          automatic word_t w = word_behind(second ? pair_pos_q : pos_q, g);
-          rd_req_d[3*r+g] = '{
-            en:   !off_map_d[r] && !missing_d[r],
-            bank: bank_in_row(w.mod, mod3),
-            addr: slot + addr_t'(w.div)
-          };
+          rd_req_d[3*r+g] = bank_req_behind(!off_map_d[r] && !missing_d[r], slot, row_bank(mod3),
+                                            second ? pair_pos_q : pos_q, '{div: 14'd0, mod: 4'(g)});
         end
       end
     end

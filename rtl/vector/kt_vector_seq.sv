@@ -167,6 +167,7 @@ module kt_vector_seq
   logic signed [4:0]  below_left_q;    // its left column
   logic signed [11:0] below_edge_q;    // columns of the map from there on
   logic [1:0]         below_inside_q, below_width_q;
+  logic [3:0]         below_steps_q;   // columns that it reads
   logic               below_last_q;    // last pass of the row
   logic signed [11:0] first_edge, below_edge, after_edge;
   assign first_edge = $signed({2'b0, cmd_i.in_width}) + $signed({8'd0, cmd_i.pad_left});
@@ -179,12 +180,14 @@ module kt_vector_seq
       below_edge_q   <= first_edge;
       below_inside_q <= clamped(first_edge);
       below_width_q  <= tile_width(cmd_i.kernel_columns[3:0]);
+      below_steps_q  <= plan_i.steps[0][3:0];
       below_last_q   <= !plan_i.tiled;
     end else if (busy_q && plan_i.tiled) begin
       below_left_q   <= next_left;
       below_edge_q   <= below_edge;
       below_inside_q <= clamped(below_edge);
       below_width_q  <= tile_width(next_columns);
+      below_steps_q  <= plan_i.steps[next_side][3:0];
       below_last_q   <= next_last;
     end
   end
@@ -262,7 +265,7 @@ module kt_vector_seq
       automatic logic [1:0] covered = next_inside_q, tile = width;
       if (pass_end) begin
         left   = from_base_q - (below_left_q[4] ? below_left_q[3:0] : 4'd0);
-        base   = from_base_q - plan_i.steps[plan_i.tiled ? next_side : 2'd0][3:0];
+        base   = from_base_q - below_steps_q;
         covered = below_inside_q;
         tile   = below_width_q;
       end
