@@ -202,6 +202,9 @@ module fv_conv_windows
     if (n <= 0) return 1;
     return (num_t'(Stride) == 2) ? (n + 1) >>> 1 : n;
   endfunction
+  function automatic num_t each_read(num_t kernel_tile_column);  // the same, were each window one by itself
+    return Whole ? num_t'(cmd.columns[1:0]) : reads(kernel_tile_column, '0);
+  endfunction
   function automatic num_t length(num_t kernel_tile_column);  // columns of a row, as they are counted
     return num_t'(Stride) * reads(kernel_tile_column, '0);
   endfunction
@@ -453,6 +456,7 @@ module fv_conv_windows
              4'(s_tiles.kernel_tile_column) + dut.u_kernel_tiles.column_q == cmd.more_kernel_tile_columns &&
              4'(s_tiles.kernel_tile_row) + dut.u_kernel_tiles.row_q == cmd.more_kernel_tile_rows &&
              dut.u_kernel_tiles.pass_last_q == (dut.u_kernel_tiles.pass_q == '0) && dut.u_kernel_tiles.column_last_q == (dut.u_kernel_tiles.column_q == '0) && dut.u_kernel_tiles.row_last_q == (dut.u_kernel_tiles.row_q == '0) &&
+             num_t'(dut.u_kernel_tiles.first_reads_q) + 1 == each_read(0) && num_t'(dut.u_kernel_tiles.more_reads_q) + 1 == each_read(s_next_pc) &&
              num_t'(dut.next_row.left) == left(s_next_pc) && num_t'(dut.u_kernel_tiles.right_q) == left(s_next_pc + 1) &&
              num_t'(dut.next_row.more_reads) + 1 == reads(s_next_pc, s_tiles.pass) &&
              dut.next_row.two == two(s_tiles.pass)))
@@ -468,6 +472,7 @@ module fv_conv_windows
              4'(r_tiles.kernel_tile_column) + reader.u_kernel_tiles.column_q == cmd.more_kernel_tile_columns &&
              4'(r_tiles.kernel_tile_row) + reader.u_kernel_tiles.row_q == cmd.more_kernel_tile_rows &&
              reader.u_kernel_tiles.pass_last_q == (reader.u_kernel_tiles.pass_q == '0) && reader.u_kernel_tiles.column_last_q == (reader.u_kernel_tiles.column_q == '0) && reader.u_kernel_tiles.row_last_q == (reader.u_kernel_tiles.row_q == '0) &&
+             num_t'(reader.u_kernel_tiles.first_reads_q) + 1 == each_read(0) && num_t'(reader.u_kernel_tiles.more_reads_q) + 1 == each_read(r_next_pc) &&
              num_t'(reader.next_row.left) == left(r_next_pc) && num_t'(reader.u_kernel_tiles.right_q) == left(r_next_pc + 1) &&
              num_t'(reader.next_row.more_reads) + 1 == reads(r_next_pc, r_tiles.pass) &&
              reader.next_row.two == two(r_tiles.pass)))

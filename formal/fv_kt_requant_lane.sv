@@ -185,6 +185,7 @@ module fv_kt_requant_lane
   `FV_ASSERT(i_zeroth, !at1.valid || (dut.n0_q == 6'(31 - at1.word.shift) && dut.rule0_q == 2'(Rule) &&
              dut.zero0_q == at1.store.zero && dut.low0_q == at1.store.low && dut.high0_q == at1.store.high))
   `FV_ASSERT(i_first, !at_q[2].valid || (dut.n1_q == 6'(31 - at_q[2].word.shift) && dut.rule1_q == 2'(Rule) &&
+             dut.by_sign1_q == ((Rule != 32'(RuleDouble) || dut.n1_q[5]) && Rule != 32'(RuleFloat)) &&
              dut.zero1_q == at_q[2].store.zero && dut.low1_q == at_q[2].store.low && dut.high1_q == at_q[2].store.high))
   `FV_ASSERT(i_second, !at_q[3].valid || (dut.n2_q == 6'(31 - at_q[3].word.shift) && dut.rule2_q == 2'(Rule) &&
              dut.zero2_q == at_q[3].store.zero && dut.low2_q == at_q[3].store.low && dut.high2_q == at_q[3].store.high))

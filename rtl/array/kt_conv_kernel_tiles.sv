@@ -33,7 +33,7 @@ module kt_conv_kernel_tiles
   logic              pass_last_q, column_last_q, row_last_q;  // none is left
   logic signed [6:0] left_q, left_d;
   logic signed [6:0] right_q;        // `left` of the kernel tile to its right
-  logic [9:0]        more_reads_q, more_reads_d;
+  logic [9:0]        more_reads_q, first_reads_q;  // first: of the leftmost kernel tile
   // of this one
   pass_t             now_q;
   logic              begin_q, step;
@@ -51,36 +51,38 @@ module kt_conv_kernel_tiles
     minus[6:5] = {2{n != '0}};
   endfunction
 
-  // Columns of a row are numbered from the first one that is read. One less than a count of reads is a number, too.
+  // Columns of a row are numbered from the first one that is read. One less than a count of reads is a number, too. Those
+  // of the leftmost kernel tile are kept.
   logic               whole, stride2;
+  logic signed [6:0]  from;                        // `left` of the kernel tile whose reads are counted
   logic signed [12:0] under, in_map, last_column;  // the last column under the windows; in the map; in both
+  logic [9:0]         reads;                       // less one
   assign whole   = cmd_i.mode != Mode3x3;
   assign stride2 = !whole && cmd_i.column_stride[1];
+  assign from    = start_i ? minus(cmd_i.pad_left) : right_q;
   always_comb begin
-    left_d       = left_q;
-    more_reads_d = more_reads_q;
-    under        = '0;
-    in_map       = '0;
-    last_column  = '0;
+    under       = '0;
+    in_map      = '0;
+    last_column = '0;
+    reads       = '0;
     if (!Rests || start_i || step) begin
-      if (start_i || last_row) left_d = minus(cmd_i.pad_left);
-      else if (last_kernel_tile) left_d = right_q;
       under = $signed(stride2 ? {2'b0, cmd_i.columns, 1'b0} : {3'b0, cmd_i.columns}) +
-              (whole ? -13'sd1 : (left_d < 0) ? 13'(left_d) : 13'sd0) + $signed({12'b0, !whole && !stride2});
-      in_map = $signed({3'b0, cmd_i.in_width}) + ((left_d < 0) ? ~13'sd0 : ~13'(left_d));
+              (whole ? -13'sd1 : (from < 0) ? 13'(from) : 13'sd0) + $signed({12'b0, !whole && !stride2});
+      in_map = $signed({3'b0, cmd_i.in_width}) + ((from < 0) ? ~13'sd0 : ~13'(from));
       last_column = (whole || under < in_map) ? under : in_map;
-      if (last_column < 0) more_reads_d = '0;
-      else more_reads_d = stride2 ? last_column[10:1] : last_column[9:0];
+      if (last_column >= 0) reads = stride2 ? last_column[10:1] : last_column[9:0];
     end
   end
+  assign left_d = (start_i || last_row) ? minus(cmd_i.pad_left) : last_kernel_tile ? right_q : left_q;
 
   always_ff @(posedge clk_i) begin
     begin_q <= start_i;
+    if (start_i) first_reads_q <= reads;
+    if (start_i || (step && last_kernel_tile)) more_reads_q <= (start_i || !column_last_q) ? reads : first_reads_q;
     if (start_i || step) begin
       automatic logic [9:0] passes = (start_i || last_kernel_tile) ? cmd_i.passes : pass_q;
       left_q       <= left_d;
       right_q      <= left_d + (whole ? 7'sd1 : 7'sd3);
-      more_reads_q <= more_reads_d;
       pass_q       <= passes - 10'd1;
       pass_last_q  <= passes == 10'd1;
     end

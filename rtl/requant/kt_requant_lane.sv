@@ -88,6 +88,7 @@ module kt_requant_lane
   logic        [6:0]  drop;  // float: ones below the last of 24 significant bits
   logic               tie_odd;
   logic [30:0]        mult1_q;
+  logic               by_sign1_q;  // what rounds p depends on x's sign
 
   always_comb begin
     drop    = '0;
@@ -104,6 +105,7 @@ module kt_requant_lane
     if (valid_i[1]) begin
       x_q     <= Float ? (sum_q + 32'(drop >> 1) + 32'(tie_odd)) & ~32'(drop) : sum_q;
       mult1_q <= mult0_q;
+      by_sign1_q <= (rule0_q != RuleDouble || n0_q[5]) && !(Float && (rule0_q == RuleFloat));
     end
   end
 
@@ -116,7 +118,7 @@ module kt_requant_lane
   logic [62:0]        p_q;
 
   assign twice  = rule1_q == RuleDouble;
-  assign c_sign = x_q[31] && (!twice || n1_q[5]) && !(Float && (rule1_q == RuleFloat));
+  assign c_sign = x_q[31] && by_sign1_q;
   assign c_30   = twice ? n1_q[5] : c_sign;
   assign c_low  = c_sign && !twice;
 
