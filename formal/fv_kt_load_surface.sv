@@ -165,7 +165,7 @@ module fv_kt_load_surface
     else empty_q <= empty;
   end
   `FV_ASSERT(a_asks, !(empty_q && empty) || req_valid)
-  `FV_ASSERT(a_fits, !req_valid || dut.room_q >= dut.beats)
+  `FV_ASSERT(a_fits, !req_valid || (dut.room_q >= dut.beats && dut.beats_q == dut.beats))
 
   if (Bounded) begin : gen_bounded
     // a byte, picked when its beat comes, is the size with its number

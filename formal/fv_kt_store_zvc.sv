@@ -120,6 +120,7 @@ module fv_kt_store_zvc
     `FV_ASSERT(a_req_hold, !req_hold_q || (req_valid && request == request_q))
     `FV_ASSERT(a_data_hold, !data_hold_q || (data_valid && data == data_q))
     `FV_ASSERT(a_jobs, !dut.length_valid || dut.u_jobs.in_ready_o)
+    `FV_ASSERT(a_staged, !dut.beat || dut.u_stage.in_ready_o)
     // the other source never has a beat of its own while packed ones are left
     `FV_ASSERT(a_one_source, !(dut.packed_valid && (dut.state_q == 3'd4 || (dut.state_q == 3'd2 && !dut.pack_q))))
 
@@ -127,6 +128,8 @@ module fv_kt_store_zvc
     wire [3:0] lengths = 4'(dut.u_count.valid_q && dut.u_count.last_q) + 4'(dut.u_count.out_valid_q) + 4'(dut.u_jobs.level_q);
     `FV_ASSERT(i_jobs, dut.jobs_q == lengths && dut.jobs_q <= 4'(Jobs) && dut.u_jobs.out_valid_q == (dut.u_jobs.level_q != '0))
     `FV_ASSERT(i_state, dut.state_q <= 3'd4)
+    `FV_ASSERT(i_staged, 32'(dut.u_stage.level_q) == 32'(dut.u_stage.gen_ram.stored_q) + 32'(dut.u_stage.out_valid_q))
+    `FV_ASSERT(i_room, 32'(dut.u_stage.level_q) <= 2 * Beats && (!dut.room_q || 32'(dut.u_stage.level_q) < 2 * Beats))
     // zipped_q counts the segments in the compressor, the one on its way into it too: those whose last beat is in it ...
     wire sending = dut.state_q == 3'd2 && dut.pack_q;
     `FV_ASSERT(i_zipped, dut.zipped_q == 4'(sending) + 4'(dut.u_compress.valid1_q && dut.u_compress.last1_q) +

@@ -57,7 +57,7 @@ module kt_load_surface
   command_t          item_q;
   logic [BytesW-1:0] bytes_q;
   logic [AddrW-1:0]  addr_q;
-  logic [RoomW-1:0]  room_q, beats;
+  logic [RoomW-1:0]  room_q, beats, beats_q;  // beats_q: as they were found with the room
   logic              keep, ask, pop;
   logic [BytesW-1:0] span;
 
@@ -105,6 +105,7 @@ module kt_load_surface
   logic roomy_q;
   assign span        = bytes_q + BytesW'(addr_q[LaneW-1:0]);
   assign beats       = RoomW'(span >> LaneW) + RoomW'(span[LaneW-1:0] != '0);
+  always_ff @(posedge clk_i) if (state_q == StAsk) beats_q <= beats;
   assign req_valid_o = roomy_q;
   assign req_addr_o  = addr_q;
   assign req_bytes_o = bytes_q;
@@ -116,7 +117,7 @@ module kt_load_surface
   end
   always_ff @(posedge clk or negedge rst_ni) begin
     if (!rst_ni) room_q <= RoomW'(Depth);
-    else if (ask || pop) room_q <= room_q - (ask ? beats : '0) + RoomW'(pop);
+    else if (ask || pop) room_q <= room_q - (ask ? beats_q : '0) + RoomW'(pop);
   end
 
   // ---- bytes

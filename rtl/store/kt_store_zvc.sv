@@ -68,6 +68,7 @@ module kt_store_zvc
   localparam int unsigned Slots  = Surface / Lanes;
   localparam int unsigned SlotW  = $clog2(Slots);
   localparam int unsigned BeatsW = BytesW - LaneW;
+  localparam int unsigned StageW = $clog2(2 * Beats + 1);
 
   if (Beats > 256 || Beats < 2) begin : gen_check
     $error("kt_store_zvc: a segment has 2 to 256 beats, so that a packed one has at most 255");
@@ -133,32 +134,35 @@ module kt_store_zvc
 
   logic              first_q;          // the next beat is the first of its request
   logic [BytesW-1:0] left_q, left;     // bytes from this beat on
+  logic [StageW-1:0] stage_level;
   logic [3:0]        jobs_q;           // requests whose beats are all in and that were not sent
-  logic              beat, beat_free, stage_free, job_pop;
+  logic              beat, beat_free, job_pop;
+  logic              room_q;           // in staging, for this beat and one more
   logic [LaneW:0]    elements;         // of this beat
 
   assign left         = first_q ? in.bytes : left_q;
   assign in_end       = beat && left <= BytesW'(Lanes);
   assign elements     = (left < BytesW'(Lanes)) ? (LaneW + 1)'(left) : (LaneW + 1)'(Lanes);
-  assign beat_free    = in_valid && stage_free && jobs_q != 4'(Jobs);
+  assign beat_free    = in_valid && room_q && jobs_q != 4'(Jobs);
   assign beat         = data_valid_i && data_zvc_i && beat_free;
   assign req_ready_o  = req_zvc_i ? in_free : req_ready_i;
   assign data_ready_o = data_zvc_i ? beat_free : data_ready_i;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
+      room_q  <= 1'b1;
       first_q <= 1'b1;
       jobs_q  <= '0;
     end else begin
+      room_q <= stage_level < StageW'(2 * Beats - 1);
       if (beat) first_q <= in_end;
       if (in_end != job_pop) jobs_q <= in_end ? jobs_q + 4'd1 : jobs_q - 4'd1;
     end
   end
   always_ff @(posedge clk_i) if (beat) left_q <= left - BytesW'(Lanes);
 
-  logic            stage_valid, stage_pop;
+  logic            stage_valid, stage_pop, unused_stage_free;
   logic [AxiW-1:0] stage;
-  logic [$clog2(2*Beats+1)-1:0] unused_stage_level;
   kt_fifo #(
     .Width   (AxiW),
     .Depth   (2 * Beats),
@@ -167,12 +171,12 @@ module kt_store_zvc
     .clk_i,
     .rst_ni,
     .in_valid_i (beat),
-    .in_ready_o (stage_free),
+    .in_ready_o (unused_stage_free),  // room_q
     .in_data_i  (data_i),
     .out_valid_o(stage_valid),
     .out_ready_i(stage_pop),
     .out_data_o (stage),
-    .level_o    (unused_stage_level)
+    .level_o    (stage_level)
   );
 
   // ---- packed length, two cycles after the last beat
