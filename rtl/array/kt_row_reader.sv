@@ -108,8 +108,8 @@ module kt_row_reader
     return add3(add3(2'(n[1:0] == 2'd3 ? 2'd0 : n[1:0]), 2'(n[3:2] == 2'd3 ? 2'd0 : n[3:2])), 2'd0);
   endfunction
 
-  function automatic word_t words(int n);  // 0..8
-    return '{div: '0, mod: 4'(n)};
+  function automatic word_t words(logic [3:0] n);  // 0..8
+    return '{div: '0, mod: n};
   endfunction
 
   word_t pixel;
@@ -144,7 +144,7 @@ module kt_row_reader
       kernel_tile_stride_q <= kernel_tile_stride;
       two_pixels_q         <= word_add(pixel, pixel);
       two_steps_q          <= word_add(word_of(cmd_i.in_step), word_of(cmd_i.in_step));
-      for (int g = 0; g < 4; g++) second_q[g] <= word_add(one_by_one ? word_of(cmd_i.in_step) : pixel, words(g));
+      for (int g = 0; g < 4; g++) second_q[g] <= word_add(one_by_one ? word_of(cmd_i.in_step) : pixel, words(4'(g)));
     end
     if (walk_begin || rd_i) begin
       automatic logic [9:0] more = (walk_begin || pass_end) ? next_row.more_reads : pass.row.more_reads;
@@ -213,7 +213,8 @@ module kt_row_reader
   always_comb begin
     if (one_by_one) begin
       for (int t = 0; t < 9; t++) begin
-        rd_req_d[t] = bank_req_behind(en && (!two || t < 32'(cmd_i.pair_groups)), slot_q[0], rot[0], pos_q, words(t));
+        rd_req_d[t] = bank_req_behind(en && (!two || t < 32'(cmd_i.pair_groups)), slot_q[0], rot[0], pos_q,
+                                      words(4'(t)));
       end
       if (two) begin
         for (int g = 0; g < 4; g++) begin
@@ -223,7 +224,7 @@ module kt_row_reader
       end
     end else if (column) begin
       for (int g = 0; g < 3; g++) begin
-        for (int k = 0; k < 3; k++) rd_req_d[3*g+k] = bank_req_behind(en, slot_q[k], rot[k], pos_q, words(g));
+        for (int k = 0; k < 3; k++) rd_req_d[3*g+k] = bank_req_behind(en, slot_q[k], rot[k], pos_q, words(4'(g)));
       end
     end else begin
       for (int k = 0; k < 3; k++) begin

@@ -20,7 +20,9 @@ module kt_vector_outside
 
   // cells of [first, first + size) outside [0, limit); some cell is inside
   function automatic logic [7:0] outside(logic signed [13:0] first, logic [7:0] size, logic [9:0] limit);
+    /* verilator lint_off UNUSEDSIGNAL */  // no more than `size`, or negative
     logic signed [13:0] beyond;
+    /* verilator lint_on UNUSEDSIGNAL */
     beyond = first + 14'(size) - $signed({4'd0, limit});
     return ((first < 0) ? -first[7:0] : 8'd0) + (beyond[13] ? 8'd0 : beyond[7:0]);
   endfunction
