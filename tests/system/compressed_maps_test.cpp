@@ -104,6 +104,15 @@ TEST_P(CompressedMaps, GapsHoldTheZeroPoint) {
   EXPECT_GE(compressed, 7);
 }
 
+// High, narrow maps of many groups: surfaces of hundreds of sizes, beats of them at a time.
+TEST_P(CompressedMaps, LongSurfaces) {
+  test::GraphBuilder g(test::seed());
+  const int a = g.conv(g.input(100, 12, 8), 24, 1, 1, 1, {}, Activation::Relu);
+  const int b = g.conv(a, 24, 1, 1, 1, {}, Activation::Relu);
+  g.output(g.conv(b, 8, 1, 1, 1, {}, Activation::Relu));
+  compare(g.graph);
+}
+
 // The demo network with half of its weights zero: in a batch, and with weights that stay.
 TEST_P(CompressedMaps, SparseWeights) {
   const Graph graph = test::pruned(demo(), 50, test::seed());

@@ -133,7 +133,7 @@ struct Network::Specification {
     word.insert(word.end(), p.shift.begin(), p.shift.end());
     for (std::size_t i = 0; i < scale.get("cell_i").size(); i++) cells.push_back(value[i % 8]);
     scale.set("we_operand_i", constant(0, 2));
-    scale.set("operand_i", constant(0, 2));
+    scale.set("next_operand_i", constant(0, 2));
     scale.set("element_i", constant(0, 2));
     scale.set("word_i", word);
     scale.set("cell_i", cells);
