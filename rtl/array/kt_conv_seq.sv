@@ -139,8 +139,8 @@ module kt_conv_seq
   assign left_pad    = (row.left < 0) ? 13'(row.left) : '0;
   assign pixels      = (pass.row.two && !(row_end && cmd_i.columns[0])) ? 2'd2 : 2'd1;
 
-  // Columns held and ahead in the next slot. Whether a read or a window comes in this one is known late: each sum is
-  // there with and without it.
+  // Columns held and ahead in the next slot. Whether a read comes in this one is known late: what there is with it is a
+  // sum by itself.
   logic signed [12:0] by, held_more, ahead_more, row_held, row_ahead;
   assign by         = $signed({11'b0, step});
   assign held_more  = held_q + by;
