@@ -13,6 +13,8 @@
 #include <vector>
 
 #include "Vsymbolic_bench.h"
+#include "tests/formal/symbolic/chip.h"
+#include "tests/formal/symbolic/explorer.h"
 #include "tests/formal/symbolic/netlist.h"
 #include "tests/support/model.h"
 
@@ -47,7 +49,7 @@ const std::vector<Output>& outputs() {
 Netlist bench() {
   std::vector<std::string> names;
   for (const Output& o : outputs()) names.push_back(o.name);
-  return Netlist(KAITEN_BENCH, names);
+  return Netlist(KAITEN_NETLISTS "symbolic_bench.json", names);
 }
 
 // Every word of the memories is written while in reset.
@@ -158,6 +160,29 @@ TEST(SymbolicRtl, EqualStatesHaveEqualHashesAndOthersNot) {
   cycle(b, 1, 0, 0, 0);
   cycle(a, 1, 0, 0, 0);
   EXPECT_EQ(a.state(), b.state()) << "inputs are no state";
+}
+
+// A run of waiting_chip, which counts in so many bits up to the interrupt; what the explorer says of it.
+std::string explored(unsigned bits, unsigned last) {
+  const Netlist netlist(KAITEN_NETLISTS "waiting_chip.json", Chip::observed());
+  Nodes nodes;
+  Contents contents([&](const std::string&) { return nodes.variable(); });
+  Chip chip(netlist, nodes, contents, 1);
+  chip.write_registers({{0, bits << 16 | last}});
+  Explorer explorer(0);
+  try {
+    return std::to_string(explorer.explore({{chip, 0}}, {}, true).size()) + " end";
+  } catch (const RunError& e) {
+    return e.what();
+  }
+}
+
+TEST(Explorer, ARunEndsOrIsGivenUp) {
+  EXPECT_EQ(explored(0xffff, 5), "1 end");
+  EXPECT_EQ(explored(0xffff, kPatience - 100), "1 end");
+  EXPECT_EQ(explored(0xffff, kPatience + 100), "no interrupt after 5000 cycles") << "no two states are equal";
+  EXPECT_EQ(explored(3, 9), "a run does not end though the bus does not stall")
+      << "after four states the first comes again";
 }
 
 }  // namespace
