@@ -70,15 +70,15 @@ module fv_kt_requant
   endfunction
 
   // ---- the lane's values, cycle by cycle
-  in_t    in, in1_q, in2_q, in3_q, in4_q, in5_q;
-  logic   here, here1_q, here2_q, here3_q, here4_q, here5_q;
-  whole_t product_q, product3_q, product4_q, product5_q;
+  in_t    in, in1_q, in2_q, in3_q, in4_q, in5_q, in6_q;
+  logic   here, here1_q, here2_q, here3_q, here4_q, here5_q, here6_q;
+  whole_t product_q, product3_q, product4_q, product5_q, product6_q;
   assign here = valid_i[Lane] && rule_i[Lane] == Rule;
   assign in   = '{acc: acc_i[Lane], bias: bias_i[Lane], mult: mult_i[Lane], shift: shift_i[Lane], zero: zero_i[Lane],
                   low: low_i[Lane], high: high_i[Lane]};
   always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) {here1_q, here2_q, here3_q, here4_q, here5_q} <= '0;
-    else {here1_q, here2_q, here3_q, here4_q, here5_q} <= {here, here1_q, here2_q, here3_q, here4_q};
+    if (!rst_ni) {here1_q, here2_q, here3_q, here4_q, here5_q, here6_q} <= '0;
+    else {here1_q, here2_q, here3_q, here4_q, here5_q, here6_q} <= {here, here1_q, here2_q, here3_q, here4_q, here5_q};
   end
   always_ff @(posedge clk_i) begin
     in1_q      <= in;
@@ -86,10 +86,12 @@ module fv_kt_requant
     in3_q      <= in2_q;
     in4_q      <= in3_q;
     in5_q      <= in4_q;
+    in6_q      <= in5_q;
     product_q  <= 64'(dut.x_q[Lane]) * 64'(dut.mult1_q[Lane]);
     product3_q <= product_q;
     product4_q <= product3_q;
     product5_q <= product4_q;
+    product6_q <= product5_q;
   end
 
   // ---- environment: what the compiler sees to
@@ -115,11 +117,12 @@ module fv_kt_requant
   `FV_ASSERT(a_x, !here1_q || (whole_t'(dut.x_q[Lane]) == factor_of(in1_q) && dut.mult1_q[Lane] == in1_q.mult))
   `FV_ASSERT(i_product, !here2_q || (dut.whole_q[Lane] == product_q[62:31] && dut.fraction_q[Lane] == {1'b0, product_q[30:0]}))
   `FV_ASSERT(i_result, !here4_q || dut.data_q[Lane] == result_of(product4_q, in4_q))
-  `FV_ASSERT(a_valid, !here5_q || valid[Lane])
-  `FV_ASSERT(a_result, !here5_q || data[Lane] == result_of(product5_q, in5_q))
+  `FV_ASSERT(i_late, !here5_q || dut.late_q[Lane] == result_of(product5_q, in5_q))
+  `FV_ASSERT(a_valid, !here6_q || valid[Lane])
+  `FV_ASSERT(a_result, !here6_q || data[Lane] == result_of(product6_q, in6_q))
 
   // ---- what travels beside them
-  `FV_ASSERT(i_valid, here1_q <= dut.valid1_q[Lane] && here2_q <= dut.valid2_q[Lane] && here3_q <= dut.valid3_q[Lane] && here4_q <= dut.valid4_q[Lane])
+  `FV_ASSERT(i_valid, here1_q <= dut.valid1_q[Lane] && here2_q <= dut.valid2_q[Lane] && here3_q <= dut.valid3_q[Lane] && here4_q <= dut.valid4_q[Lane] && here5_q <= dut.valid5_q[Lane])
   `FV_ASSERT(i_rules, (!here1_q || dut.rule1_q[Lane] == Rule) && (!here2_q || dut.rule2_q[Lane] == Rule))
   `FV_ASSERT(i_finish1, !here1_q || {dut.zero1_q[Lane], dut.low1_q[Lane], dut.high1_q[Lane]} == {in1_q.zero, in1_q.low, in1_q.high})
   `FV_ASSERT(i_finish2, !here2_q || {dut.zero2_q[Lane], dut.low2_q[Lane], dut.high2_q[Lane]} == {in2_q.zero, in2_q.low, in2_q.high})

@@ -100,11 +100,11 @@ module fv_kt_scoreboard
 
   // ---- the clock may stand still without active_o: nothing would have changed
   logic        still_q;
-  logic [103:0] past_state_q;
-  logic [103:0] all_state;
-  assign all_state = 104'({dut.wr_q, dut.rd_q, dut.dn_q, dut.head_q, dut.full_q, dut.stored_q, dut.running_q, dut.later_q,
+  logic [112:0] past_state_q;
+  logic [112:0] all_state;
+  assign all_state = 113'({dut.wr_q, dut.rd_q, dut.dn_q, dut.head_q, dut.full_q, dut.stored_q, dut.running_q, dut.later_q,
                            dut.check_q, dut.peek_q, dut.valid_q, dut.unmet_q,
-                           dut.arrived_q, dut.outside_q});
+                           dut.arrived_q, dut.outside_q, dut.fill_q, dut.fill_queue_q, dut.fill_slot_q});
   always_ff @(posedge clk_i) begin
     still_q  <= rst_ni && !active;
     past_state_q <= all_state;

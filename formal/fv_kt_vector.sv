@@ -70,8 +70,8 @@ module fv_kt_vector
   );
   `include "fv_reset.svh"
 
-  // ---- results on their way: stages 0 (sequencer) to 12 (table), and in the table; which of them is its command's last
-  localparam int unsigned Stages = 12;
+  // ---- results on their way: stages 0 (sequencer) to 13 (table), and in the table; which of them is its command's last
+  localparam int unsigned Stages = 13;
   logic [Stages:0]   last, looks, half, swaps;  // a result; to be looked up, and where; a step that takes what was loaded
   logic [Stages:1]   end_q, table_end_q;  // a command's last result; of a command with a table
   logic              held_end_q;          // the same of the result in the table
@@ -90,8 +90,9 @@ module fv_kt_vector
       assign swaps[s] = 1'b0;
     end
   end
-  assign last[Stages:7] = {dut.u_result.u_requant.valid5_q[0], dut.u_result.u_requant.valid4_q[0], dut.u_result.u_requant.valid3_q[0],
-                           dut.u_result.u_requant.valid2_q[0], dut.u_result.u_requant.valid1_q[0], dut.u_result.last_q};
+  assign last[Stages:7] = {dut.u_result.u_requant.valid6_q[0], dut.u_result.u_requant.valid5_q[0], dut.u_result.u_requant.valid4_q[0],
+                           dut.u_result.u_requant.valid3_q[0], dut.u_result.u_requant.valid2_q[0], dut.u_result.u_requant.valid1_q[0],
+                           dut.u_result.last_q};
 `ifdef FV_WIDE
   assign held = dut.gen_table.gen_wide.u_table.valid_q;
 `else

@@ -160,12 +160,13 @@ module fv_scoreboard_live
   for (genvar q = 0; q < 4; q++) begin : g_turn
     localparam logic [3:0] Below = 4'((1 << q) - 1);
     logic [2:0] turn;  // queues whose turn comes before
-    always_ff @(posedge clk_i) starving_q[q] <= (rst_ni && dut.empty_head[q] && !dut.fill[q]) ? starving_q[q] + 1'b1 : '0;
-    assign turn = dut.later_q[q] ? 3'($countones(dut.later_q & Below))
-                                 : 3'($countones(dut.later_q)) + 3'($countones(~dut.later_q & Below));
+    always_ff @(posedge clk_i) starving_q[q] <= (rst_ni && empty_heads[q] && !dut.fill_q[q]) ? starving_q[q] + 1'b1 : '0;
+    assign turn = later_before_q[q] ? 3'($countones(later_before_q & Below))
+                                 : 3'($countones(later_before_q)) + 3'($countones(~later_before_q & Below));
     `FV_ASSERT(i_turn, !on || 3'(starving_q[q]) + turn <= 3'd3)
   end
-  `FV_ASSERT(i_later, !on || dut.later_q == 4'b0000 || dut.later_q == 4'b1000 || dut.later_q == 4'b1100 || dut.later_q == 4'b1110)
+  `FV_ASSERT(i_later, !on || later_before_q == 4'b0000 || later_before_q == 4'b1000 || later_before_q == 4'b1100 ||
+             later_before_q == 4'b1110)
 
   // ---- invariants: where the followed command is
   logic     followed, at_head;

@@ -53,7 +53,7 @@ package kt_array_pkg;
 
   // Entries of the FIFO of results: those in flight behind a credit, from the slot to the last lane; a power of two.
   function automatic int unsigned conv_fifo(int unsigned stages, int unsigned chain);
-    return 2 ** $clog2(stages + chain + 13);
+    return 2 ** $clog2(stages + chain + 15);
   endfunction
 
 endpackage

@@ -4,8 +4,8 @@
 // CONV engine: sequencer, line buffer, weight buffer (WB), array of dot-product engines (DPE) with the output buffer
 // (OB), requantiser with its parameter buffer (ZSB), alignment. Reads SB by nine bank requests (words two cycles after
 // the registered request); results go to a kt_result_writer outside. All stalls happen in the sequencer; a slot issued
-// at t is at the array at t + 3, its results of stage s leave the requantiser at t + 10 + Chain + s and the pixel is
-// complete at t + 9 + Chain + Stages, a cycle later through a table: latency Chain + Stages + 14 or 15 to the first
+// at t is at the array at t + 3, its results of stage s leave the requantiser at t + 12 + Chain + s and the pixel is
+// complete at t + 11 + Chain + Stages, a cycle later through a table: latency Chain + Stages + 16 or 17 to the first
 // possible read in SB.
 module kt_conv
   import kt_cmd_pkg::*;
@@ -417,7 +417,7 @@ module kt_conv
     .StageRows(StageRows),
     .Depth    (ZsbDepth),
     .Table    (Table),
-    .Delay    (Chain)
+    .Delay    (Chain + 1)
   ) u_params (
     .clk_i,
     .rst_ni,
@@ -538,7 +538,7 @@ module kt_conv
     logic [5:0] wr_addr;
 
     kt_conv_table_loader #(
-      .Latency (Stages + Chain + 9),
+      .Latency (Stages + Chain + 11),
       .ZsbDepth(ZsbDepth)
     ) u_loader (
       .clk_i,

@@ -6,10 +6,11 @@
 // is one bit of four shift registers. The sum row's correction for the zero point of the weights goes down with the
 // activations.
 //
-// Totals come Chain cycles later than products need that are added all at once. Pipelined, the rows take these cycles
-// (kt_dpe_row_pipelined): tap i of what comes in is delayed by i % Chain cycles at the head, which all stages share,
-// and the control of the sums by Chain. Else the totals wait at the end: the same ports with less to simulate. Where the
-// multipliers are wide enough, pipelined rows share them by two (kt_dpe_pair).
+// Totals come Chain + 1 cycles later than products need that are added all at once. Pipelined, the rows take Chain of
+// these (kt_dpe_row_pipelined): tap i of what comes in is delayed by i % Chain cycles at the head, which all stages
+// share, and the control of the sums by Chain; the total behind OB is a register. Else the totals wait at the end: the
+// same ports with less to simulate. Where the multipliers are wide enough, pipelined rows share them by two
+// (kt_dpe_pair).
 module kt_dpe_array
   import kt_array_pkg::*;
 #(
@@ -368,14 +369,28 @@ module kt_dpe_array
     assign second_total = second;
   end
 
-  if (Pipelined || Chain == 0) begin : gen_out
+  if (Chain == 0) begin : gen_out
     assign valid_o        = total_valid;
     assign second_valid_o = second_valid;
     assign total_o        = total;
     assign second_o       = second_total;
+  end else if (Pipelined) begin : gen_register
+    always_ff @(posedge clk_i or negedge rst_ni) begin
+      if (!rst_ni) begin
+        valid_o        <= '0;
+        second_valid_o <= '0;
+      end else begin
+        valid_o        <= total_valid;
+        second_valid_o <= second_valid;
+      end
+    end
+    always_ff @(posedge clk_i) begin
+      if (total_valid != '0) total_o <= total;
+      if (second_valid != '0) second_o <= second_total;
+    end
   end else begin : gen_wait
     // a ring of the totals of the last cycles, written and read where there are some
-    localparam int unsigned Ring  = Chain - 1;
+    localparam int unsigned Ring  = Chain;
     localparam int unsigned TurnW = (Ring > 1) ? $clog2(Ring) : 1;
     logic [TurnW-1:0]   turn_q;
     logic [Stages-1:0]  valid_q[Ring], second_valid_q[Ring];

@@ -108,10 +108,6 @@ module kt_row_reader
     return add3(add3(2'(n[1:0] == 2'd3 ? 2'd0 : n[1:0]), 2'(n[3:2] == 2'd3 ? 2'd0 : n[3:2])), 2'd0);
   endfunction
 
-  function automatic word_t words(logic [3:0] n);  // 0..8
-    return '{div: '0, mod: n};
-  endfunction
-
   word_t pixel;
   assign pixel = word_of(cmd_i.in_pixel);
 
@@ -132,7 +128,7 @@ module kt_row_reader
       kernel_tile_next = word_add(kernel_tile_q, !columns[1] ? pixel : columns[0] ? three_pixels_q : two_pixels_q);
     end
     group_next = pass.last_kernel_tile ? kernel_tile_next
-               : word_add(group_q, one_by_one ? '{div: 14'd1, mod: 4'd0} : '{div: 14'd0, mod: column ? 4'd3 : 4'd1});
+               : word_add(group_q, one_by_one ? '{div: 14'd1, mod: 4'd0} : few_words(column ? 4'd3 : 4'd1));
   end
 
   always_ff @(posedge clk_i) begin
@@ -144,7 +140,9 @@ module kt_row_reader
       kernel_tile_stride_q <= kernel_tile_stride;
       two_pixels_q         <= word_add(pixel, pixel);
       two_steps_q          <= word_add(word_of(cmd_i.in_step), word_of(cmd_i.in_step));
-      for (int g = 0; g < 4; g++) second_q[g] <= word_add(one_by_one ? word_of(cmd_i.in_step) : pixel, words(4'(g)));
+      for (int g = 0; g < 4; g++) begin
+        second_q[g] <= word_add(one_by_one ? word_of(cmd_i.in_step) : pixel, few_words(4'(g)));
+      end
     end
     if (walk_begin || rd_i) begin
       automatic logic [9:0] more = (walk_begin || pass_end) ? next_row.more_reads : pass.row.more_reads;
@@ -214,7 +212,7 @@ module kt_row_reader
     if (one_by_one) begin
       for (int t = 0; t < 9; t++) begin
         rd_req_d[t] = bank_req_behind(en && (!two || t < 32'(cmd_i.pair_groups)), slot_q[0], rot[0], pos_q,
-                                      words(4'(t)));
+                                      few_words(4'(t)));
       end
       if (two) begin
         for (int g = 0; g < 4; g++) begin
@@ -224,7 +222,7 @@ module kt_row_reader
       end
     end else if (column) begin
       for (int g = 0; g < 3; g++) begin
-        for (int k = 0; k < 3; k++) rd_req_d[3*g+k] = bank_req_behind(en, slot_q[k], rot[k], pos_q, words(4'(g)));
+        for (int k = 0; k < 3; k++) rd_req_d[3*g+k] = bank_req_behind(en, slot_q[k], rot[k], pos_q, few_words(4'(g)));
       end
     end else begin
       for (int k = 0; k < 3; k++) begin

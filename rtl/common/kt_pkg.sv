@@ -53,6 +53,10 @@ package kt_pkg;
     return '{div: 14'(w.div), mod: w.mod};
   endfunction
 
+  function automatic word_t few_words(logic [3:0] n);  // 0..8
+    return '{div: '0, mod: n};
+  endfunction
+
   // Small sums modulo 9 and 3. Simulators compute them by arithmetic; hardware bit by bit, as synthesis makes a chain of
   // carries of each sum and comparison, and memories of tables.
 

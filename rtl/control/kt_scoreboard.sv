@@ -15,8 +15,9 @@
 //     running, and the numbers of all of them are known to error reports.
 //   - After stop_i nothing is offered any more: <queue>_valid_o falls without its command having been taken.
 //
-// Timing: done pulse in cycle t, counter t + 1, command offered t + 2; arrived_i in cycle t, command offered t + 2. A queue offers at most every third cycle, all
-// four together one command a cycle. All outputs towards the engines come from flip-flops.
+// Timing: done pulse in cycle t, counter t + 1, command offered t + 2; arrived_i in cycle t, command offered t + 2. A
+// queue offers at most every fourth cycle, all four together one command a cycle. All outputs towards the engines come
+// from flip-flops.
 //
 // For the simulator: everything happens behind `if`, since in nearly every cycle nothing does.
 module kt_scoreboard
@@ -90,8 +91,9 @@ module kt_scoreboard
   logic [Queues-1:0]     head_q /* verilator public_flat_rd */;  // for traces of the test bench, as count_q
   pointer_t [Queues-1:0] wr_d, rd_d, dn_d;
   logic [Queues-1:0]     full_d, stored_d, head_d, running_d;
-  logic [Queues-1:0]     fill;  // queues whose head is copied in this cycle: none or one
-  logic [1:0]            fill_queue, queue;
+  logic [Queues-1:0]     fill_q;   // queues whose head is copied in this cycle: none or one
+  logic [1:0]            fill_queue_q, queue;
+  logic [SlotW-1:0]      fill_slot_q;
   logic                  push, move;
   entry_t                memory[Queues*QueueDepth];
   index_t                number[Queues*QueueDepth];
@@ -104,27 +106,39 @@ module kt_scoreboard
   assign cmd_ready_o = !full_q[queue];
   assign push        = cmd_valid_i && cmd_ready_o;
 
-  // Queues take turns: the one served last comes after all others.
-  logic [Queues-1:0] empty_head, later_q;  // later: those behind the one served last
+  // Queues take turns: the one served last comes after all others. Whose turn it is is known a cycle ahead, since the
+  // place of what is copied goes to the memories of all bits of a command; what is taken in this cycle is known too late.
+  logic [Queues-1:0] pushed, empty, fill_d, later_q;  // later: those behind the one served last
+  logic [1:0]        fill_queue_d;
 
-  assign empty_head = stored_q & ~head_q;
+  assign pushed  = push ? (Queues)'(1 << queue) : '0;
+  assign empty   = (stored_q | pushed) & ~head_q & ~fill_q;
 
   always_comb begin
-    fill       = '0;
-    fill_queue = '0;
-    if (empty_head != '0) begin
-      fill = ((empty_head & later_q) != '0) ? empty_head & later_q : empty_head;
-      fill = fill & (~fill + 1'b1);  // the lowest one
-      fill_queue = {fill[3] || fill[2], fill[3] || fill[1]};
+    fill_d       = '0;
+    fill_queue_d = '0;
+    if (empty != '0) begin
+      fill_d = ((empty & later_q) != '0) ? empty & later_q : empty;
+      fill_d = fill_d & (~fill_d + 1'b1);  // the lowest one
+      fill_queue_d = {fill_d[3] || fill_d[2], fill_d[3] || fill_d[1]};
     end
   end
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) later_q <= '0;
-    else if (fill != '0) later_q <= ~(fill | (fill - 1'b1));
+    if (!rst_ni) begin
+      later_q      <= '0;
+      fill_q       <= '0;
+      fill_queue_q <= '0;
+      fill_slot_q  <= '0;
+    end else if (move) begin
+      if (fill_d != '0) later_q <= ~(fill_d | (fill_d - 1'b1));
+      fill_q       <= fill_d;
+      fill_queue_q <= fill_queue_d;
+      fill_slot_q  <= rd_q[fill_queue_d][SlotW-1:0];
+    end
   end
 
-  assign move = push || fill != '0 || taken != '0 || done_i != '0;
+  assign move = push || empty != '0 || fill_q != '0 || taken != '0 || done_i != '0;
 
   // `done_i` is known late: no difference of pointers waits for it.
   always_comb begin
@@ -136,10 +150,10 @@ module kt_scoreboard
     stored_d  = stored_q;
     running_d = running_q;
     if (move) begin
-      head_d = (head_q & ~taken) | fill;
+      head_d = (head_q & ~taken) | fill_q;
       if (push) wr_d[queue] = wr_q[queue] + 1'b1;
       for (int unsigned q = 0; q < Queues; q++) begin
-        if (fill[q]) rd_d[q] = rd_q[q] + 1'b1;
+        if (fill_q[q]) rd_d[q] = rd_q[q] + 1'b1;
         if (done_i[q]) dn_d[q] = dn_q[q] + 1'b1;
         full_d[q]    = !done_i[q] && pointer_t'(wr_d[q] - dn_q[q]) == pointer_t'(QueueDepth);
         stored_d[q]  = wr_d[q] != rd_d[q];
@@ -185,17 +199,17 @@ module kt_scoreboard
   count_t [Queues-1:0] head_waits_q[Queues];
   arrived_t            head_arrived_q;  // of LOAD: waits of others are illegal
 
-  assign entry = memory[{fill_queue, rd_q[fill_queue][SlotW-1:0]}];
+  assign entry = memory[{fill_queue_q, fill_slot_q}];
 
   always_ff @(posedge clk_i) begin
-    if (fill != '0) head_waits_q[fill_queue] <= entry.waits;
-    if (fill[QLoad]) head_arrived_q <= entry.arrived;
-    if (fill[QConv]) conv_extension_o <= entry.extension;
+    if (fill_q != '0) head_waits_q[fill_queue_q] <= entry.waits;
+    if (fill_q[QLoad]) head_arrived_q <= entry.arrived;
+    if (fill_q[QConv]) conv_extension_o <= entry.extension;
   end
 
   // an enable for each queue, not an index: mapped to Cyclone V that would cost 1,800 LUTs
   for (genvar q = 0; q < int'(Queues); q++) begin : gen_head
-    always_ff @(posedge clk_i) if (fill[q]) issue_o[q] <= entry.command;
+    always_ff @(posedge clk_i) if (fill_q[q]) issue_o[q] <= entry.command;
   end
 
   // ---- completion counters; which of them move is known late, so that enables them
@@ -257,7 +271,7 @@ module kt_scoreboard
       outside_q <= 1'b0;
       peek_q  <= 1'b0;
     end else begin
-      check_q <= (fill != '0 || done_i != '0 || arrival) && !stop_i;
+      check_q <= (fill_q != '0 || done_i != '0 || arrival) && !stop_i;
       valid_q <= stop_i ? '0 : valid_d;
       unmet_q <= unmet_d;
       outside_q <= outside_d;

@@ -240,7 +240,7 @@ module kt_result_writer
       for (int unsigned p = 0; p < Pixels; p++) begin
         automatic word_t pos = (p == 0) ? pos_q : word_add(pos_q, cur_q.pixel);
         for (int unsigned w = 0; w < Words; w++) begin
-          automatic word_t more = '{div: 14'd0, mod: 4'(w)};
+          automatic word_t more = few_words(4'(w));
           automatic logic exists = group_q + 10'(w) < cur_q.groups && (p == 0 || two);
           sb[p*Words+w] = bank_req_behind(exists, sb_slot, bank_offset, pos, more);
           vb[p*Words+w] = bank_req_behind(exists, vb_slot, bank_offset, pos, more);

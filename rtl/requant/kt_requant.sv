@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: the Kaiten authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Requantiser: Lanes independent lanes, five stages, one result a lane and cycle (docs/formats/requantisation.md).
-// With r = max(-shift, 0) every rule is the same chain around one multiplier of 32 x 31 bits (stage 1 takes two
-// cycles in kt_requant_lane):
+// Requantiser: Lanes independent lanes, one result a lane and cycle, six cycles later
+// (docs/formats/requantisation.md). With r = max(-shift, 0) every rule is the same chain around one multiplier of
+// 32 x 31 bits (stages 1 and 2 take two cycles each in kt_requant_lane):
 //
 //   stage  double                        single                          average
 //   1      x = (acc + bias) << max(shift, 0)                             x = 2 * abs(acc) + bias
@@ -51,12 +51,12 @@ module kt_requant
   /* verilator lint_off UNUSEDSIGNAL */
   input  logic               float_i,
   /* verilator lint_on UNUSEDSIGNAL */
-  // result, five cycles later
+  // result, six cycles later
   output logic [Waves-1:0]   valid_o,
   output logic signed [7:0]  data_o  [Lanes]
 );
 
-  logic [Waves-1:0] valid1_q, valid2_q, valid3_q, valid4_q, valid5_q;
+  logic [Waves-1:0] valid1_q, valid2_q, valid3_q, valid4_q, valid5_q, valid6_q;
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       valid1_q <= '0;
@@ -64,16 +64,18 @@ module kt_requant
       valid3_q <= '0;
       valid4_q <= '0;
       valid5_q <= '0;
+      valid6_q <= '0;
     end else begin
       valid1_q <= valid_i;
       valid2_q <= valid1_q;
       valid3_q <= valid2_q;
       valid4_q <= valid3_q;
       valid5_q <= valid4_q;
+      valid6_q <= valid5_q;
     end
   end
 
-  assign valid_o = valid5_q;
+  assign valid_o = valid6_q;
 
 `ifdef KT_FAST_SIM
   // Some lane that holds a result may have rule `float`.
@@ -257,8 +259,12 @@ module kt_requant
     end
   end
 
-  // The lanes of hardware take a cycle for the sum alone; results wait for it here.
-  always_ff @(posedge clk_i) if (|valid4_q) data_o <= data_q;
+  // The lanes of hardware take a cycle for the sum alone and two for the product; results wait for these here.
+  logic signed [7:0] late_q[Lanes];
+  always_ff @(posedge clk_i) begin
+    if (|valid4_q) late_q <= data_q;
+    if (|valid5_q) data_o <= late_q;
+  end
 `else
   for (genvar l = 0; l < int'(Lanes); l++) begin : gen_lane
     localparam int unsigned Wave = l / (Lanes / Waves);
@@ -267,7 +273,7 @@ module kt_requant
       .Float  (Float)
     ) u_lane (
       .clk_i,
-      .valid_i({valid4_q[Wave], valid3_q[Wave], valid2_q[Wave], valid1_q[Wave], valid_i[Wave]}),
+      .valid_i({valid5_q[Wave], valid4_q[Wave], valid3_q[Wave], valid2_q[Wave], valid1_q[Wave], valid_i[Wave]}),
       .acc_i  (acc_i[l]),
       .bias_i (bias_i[l]),
       .mult_i (mult_i[l]),

@@ -15,7 +15,8 @@
 // -256..255 is clamped whatever the rest is, so the shifter keeps eight bits and looks whether all dropped ones equal
 // the sign. float keeps 24 bits below the half, and whether anything is below those.
 //
-// Stage 0 adds the bias, stage 1 rounds for rule `float`. valid_i are the bits of the lane's wave in stages 0 to 4.
+// Stage 0 adds the bias, stage 1 rounds for rule `float`, stages 2 and 3 multiply, by the lower and the upper half of
+// mult. valid_i are the bits of the lane's wave in stages 0 to 5.
 module kt_requant_lane
   import kt_cmd_pkg::*;
 #(
@@ -23,7 +24,7 @@ module kt_requant_lane
   parameter bit Float   = 1
 ) (
   input  logic               clk_i,
-  input  logic [4:0]         valid_i,
+  input  logic [5:0]         valid_i,
   input  logic signed [31:0] acc_i,
   input  logic signed [31:0] bias_i,
   /* verilator lint_off UNUSEDSIGNAL */  // mult is not negative, shift within -31..31
@@ -38,33 +39,38 @@ module kt_requant_lane
 );
 
   // ---- what travels beside the value
-  logic [5:0]        n0_q, n1_q, n2_q;
-  logic [1:0]        rule0_q, rule1_q, rule2_q, rule3_q;
-  logic signed [7:0] zero0_q, zero1_q, zero2_q, zero3_q;
-  logic signed [7:0] low0_q, low1_q, low2_q, low3_q;
-  logic signed [7:0] high0_q, high1_q, high2_q, high3_q;
+  logic [5:0]        n0_q, n1_q, n2_q, n3_q;
+  logic [1:0]        rule0_q, rule1_q, rule2_q, rule3_q, rule4_q;
+  logic signed [7:0] zero0_q, zero1_q, zero2_q, zero3_q, zero4_q;
+  logic signed [7:0] low0_q, low1_q, low2_q, low3_q, low4_q;
+  logic signed [7:0] high0_q, high1_q, high2_q, high3_q, high4_q;
 
   always_ff @(posedge clk_i) begin
-    if (|valid_i[3:0]) begin
+    if (|valid_i[4:0]) begin
       n0_q    <= {shift_i[5], ~shift_i[4:0]};  // 31 - shift
       n1_q    <= n0_q;
       n2_q    <= n1_q;
+      n3_q    <= n2_q;
       rule0_q <= rule_i;
       rule1_q <= rule0_q;
       rule2_q <= rule1_q;
       rule3_q <= rule2_q;
+      rule4_q <= rule3_q;
       zero0_q <= zero_i;
       zero1_q <= zero0_q;
       zero2_q <= zero1_q;
       zero3_q <= zero2_q;
+      zero4_q <= zero3_q;
       low0_q  <= low_i;
       low1_q  <= low0_q;
       low2_q  <= low1_q;
       low3_q  <= low2_q;
+      low4_q  <= low3_q;
       high0_q <= high_i;
       high1_q <= high0_q;
       high2_q <= high1_q;
       high3_q <= high2_q;
+      high4_q <= high3_q;
     end
   end
 
@@ -88,7 +94,11 @@ module kt_requant_lane
   logic        [6:0]  drop;  // float: ones below the last of 24 significant bits
   logic               tie_odd;
   logic [30:0]        mult1_q;
-  logic               by_sign1_q;  // what rounds p depends on x's sign
+  logic               c_sign_q, c_30_q, c_low_q;  // bits 31, 30 and below of what rounds p
+
+  logic twice, c_sign;
+  assign twice  = rule0_q == RuleDouble;
+  assign c_sign = sum_q[31] && (!twice || n0_q[5]) && !(Float && (rule0_q == RuleFloat));
 
   always_comb begin
     drop    = '0;
@@ -105,35 +115,48 @@ module kt_requant_lane
     if (valid_i[1]) begin
       x_q     <= Float ? (sum_q + 32'(drop >> 1) + 32'(tie_odd)) & ~32'(drop) : sum_q;
       mult1_q <= mult0_q;
-      by_sign1_q <= (rule0_q != RuleDouble || n0_q[5]) && !(Float && (rule0_q == RuleFloat));
+      c_sign_q <= c_sign;
+      c_30_q   <= twice ? n0_q[5] : c_sign;
+      c_low_q  <= c_sign && !twice;
     end
   end
 
-  // ---- stage 2: p, in parts of at most 18 bits, each added to the one before: DSP blocks and nothing else
-  logic               twice, c_sign, c_30, c_low;
-  logic signed [17:0] x0, x1, m0, m1;
+  // ---- stages 2 and 3: p, in parts of at most 18 bits, each added to the one before: DSP blocks and nothing else
+  logic signed [17:0] x0, x1, m0;                // stage 2
+  logic signed [17:0] upper_x0, upper_x1, m1;    // stage 3
   /* verilator lint_off UNUSEDSIGNAL */  // 48 bits, as the blocks add
   logic signed [47:0] p0, p1, p2, p3;
   /* verilator lint_on UNUSEDSIGNAL */
+  logic signed [31:0] x2_q;
+  logic [30:17]       mult2_q;
+  logic [16:0]        p0_q;
+  logic signed [32:0] p1_q;
   logic [62:0]        p_q;
-
-  assign twice  = rule1_q == RuleDouble;
-  assign c_sign = x_q[31] && by_sign1_q;
-  assign c_30   = twice ? n1_q[5] : c_sign;
-  assign c_low  = c_sign && !twice;
 
   assign x0 = {1'b0, x_q[16:0]};
   assign x1 = 18'($signed(x_q[31:17]));
   assign m0 = {1'b0, mult1_q[16:0]};
-  assign m1 = {4'd0, mult1_q[30:17]};
-  assign p0 = 48'(x0 * m0) + 48'($signed({c_sign, c_30, {30{c_low}}}));
+  assign p0 = 48'(x0 * m0) + 48'($signed({c_sign_q, c_30_q, {30{c_low_q}}}));
   assign p1 = 48'(x1 * m0) + (p0 >>> 17);
-  assign p2 = 48'(x0 * m1) + p1;
-  assign p3 = 48'(x1 * m1) + (p2 >>> 17);
 
-  always_ff @(posedge clk_i) if (valid_i[2]) p_q <= {p3[28:0], p2[16:0], p0[16:0]};
+  always_ff @(posedge clk_i) begin
+    if (valid_i[2]) begin
+      x2_q    <= x_q;
+      mult2_q <= mult1_q[30:17];
+      p0_q    <= p0[16:0];
+      p1_q    <= p1[32:0];
+    end
+  end
 
-  // ---- stage 3: right by sixteens, fours and ones, keeping what stage 4 looks at
+  assign upper_x0 = {1'b0, x2_q[16:0]};
+  assign upper_x1 = 18'($signed(x2_q[31:17]));
+  assign m1       = {4'd0, mult2_q};
+  assign p2       = 48'(upper_x0 * m1) + 48'(p1_q);
+  assign p3       = 48'(upper_x1 * m1) + (p2 >>> 17);
+
+  always_ff @(posedge clk_i) if (valid_i[3]) p_q <= {p3[28:0], p2[16:0], p0_q};
+
+  // ---- stage 4: right by sixteens, fours and ones, keeping what stage 5 looks at
   localparam int unsigned Below = Float ? 25 : 1;  // bits below the point
   localparam int unsigned W3 = Below + 8;
   localparam int unsigned W2 = W3 + 3;
@@ -151,8 +174,8 @@ module kt_requant_lane
 
   assign minus2 = p_q[62];
   assign wide   = (W1 + 48)'($signed({p_q, Below'(0)}));
-  assign by16   = W1'(wide >> {n2_q[5:4], 4'd0});
-  assign by4    = W2'(by16 >> {n2_q[3:2], 2'd0});
+  assign by16   = W1'(wide >> {n3_q[5:4], 4'd0});
+  assign by4    = W2'(by16 >> {n3_q[3:2], 2'd0});
 
   // bit k: the shift is by more than k places of its kind
   function automatic logic [2:0] at_least(logic [1:0] count);
@@ -160,9 +183,9 @@ module kt_requant_lane
   endfunction
 
   always_comb begin
-    automatic logic [2:0] step16 = at_least(n2_q[5:4]);
-    automatic logic [2:0] step4  = at_least(n2_q[3:2]);
-    automatic logic [2:0] step1  = at_least(n2_q[1:0]);
+    automatic logic [2:0] step16 = at_least(n3_q[5:4]);
+    automatic logic [2:0] step4  = at_least(n3_q[3:2]);
+    automatic logic [2:0] step1  = at_least(n3_q[1:0]);
     beyond = 1'b0;
     lost   = 1'b0;
     for (int unsigned k = 0; k < 3; k++) begin
@@ -176,15 +199,15 @@ module kt_requant_lane
   end
 
   always_ff @(posedge clk_i) begin
-    if (valid_i[3]) begin
-      kept_q   <= W3'(by4 >> n2_q[1:0]);
+    if (valid_i[4]) begin
+      kept_q   <= W3'(by4 >> n3_q[1:0]);
       minus_q  <= minus2;
       beyond_q <= beyond;
       lost_q   <= lost;
     end
   end
 
-  // ---- stage 4: rounding, zero point, clamp
+  // ---- stage 5: rounding, zero point, clamp
   logic               half, up;
   logic signed [8:0]  whole;
   logic signed [10:0] y;
@@ -207,15 +230,15 @@ module kt_requant_lane
     assign ones      = &(below | 24'(size));
     assign zeros     = (below & ~24'(size)) == '0;
     assign edge_even = !lost_q && below == (24'({size[7:0], 1'b1}) & ~24'(size));
-    assign up = (Average && (rule3_q == RuleAverage)) ? minus_q
-              : ((rule3_q == RuleFloat) && (half ? zeros || edge_even : ones)) ? kept_q[Below] : half;
+    assign up = (Average && (rule4_q == RuleAverage)) ? minus_q
+              : ((rule4_q == RuleFloat) && (half ? zeros || edge_even : ones)) ? kept_q[Below] : half;
   end else begin : gen_half
-    assign up = (Average && (rule3_q == RuleAverage)) ? minus_q : half;
+    assign up = (Average && (rule4_q == RuleAverage)) ? minus_q : half;
   end
-  assign y = 11'(whole) + 11'(zero3_q) + 11'($signed({1'b0, up}));
+  assign y = 11'(whole) + 11'(zero4_q) + 11'($signed({1'b0, up}));
 
   always_ff @(posedge clk_i) begin
-    if (valid_i[4]) data_o <= (y < 11'(low3_q)) ? low3_q : (y > 11'(high3_q)) ? high3_q : y[7:0];
+    if (valid_i[5]) data_o <= (y < 11'(low4_q)) ? low4_q : (y > 11'(high4_q)) ? high4_q : y[7:0];
   end
 
 endmodule

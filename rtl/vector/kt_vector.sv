@@ -8,9 +8,9 @@
 //
 //   t     decision, read taken, credit taken        t+5   window sum; Add: rounding shift; ZSB read of an average
 //   t+1   request to VB                             t+6   accumulator; parameters become current
-//   t+2   words into the line buffer; VWB read      t+7   requantiser, five stages
-//   t+3   window column cells; weights current      t+12  result to the writer
-//   t+4   products; Add: operand multiplier           t+13  if it went through a wide table, t+15 a narrow one
+//   t+2   words into the line buffer; VWB read      t+7   requantiser, six stages
+//   t+3   window column cells; weights current      t+13  result to the writer
+//   t+4   products; Add: operand multiplier           t+14  if it went through a wide table, t+16 a narrow one
 //
 // Slots of a result of three channel groups: 1 for windows up to 3 x 3 and stride 1, 2 for stride 2 (streamed rows);
 // with LargeWindows these for each of their ceil(kernel_rows / 3) * ceil(kernel_columns / 3) kernel tiles for windows up to
@@ -504,13 +504,15 @@ module kt_vector
 
   // ---- table: which one, if any, follows a result through the requantiser
   if (Table) begin : gen_table
-    logic [5:0] look_up_q, second_q, table_addr_q;
+    localparam int unsigned Latency = 7;  // of kt_vector_result
+    logic [Latency-1:0] look_up_q, second_q;
+    logic [5:0]         table_addr_q;
     always_ff @(posedge clk_i or negedge rst_ni) begin
       if (!rst_ni) look_up_q <= '0;
-      else look_up_q <= {look_up_q[4:0], token6_q.last && token6_q.look_up};
+      else look_up_q <= {look_up_q[Latency-2:0], token6_q.last && token6_q.look_up};
     end
     always_ff @(posedge clk_i) begin
-      second_q     <= {second_q[4:0], token6_q.second};
+      second_q     <= {second_q[Latency-2:0], token6_q.second};
       table_addr_q <= loader_table;
     end
 
@@ -530,8 +532,8 @@ module kt_vector
         .wr_data_i({zsb_word.mult, zsb_word.bias}),
         .valid_i  (result_valid),
         .two_i    (1'b0),
-        .look_up_i(look_up_q[5]),
-        .second_i (second_q[5]),
+        .look_up_i(look_up_q[Latency-1]),
+        .second_i (second_q[Latency-1]),
         .data_i   ({result_word[2], result_word[1], result_word[0]}),
         .valid_o  (out_valid_o),
         .two_o    (unused_two),
@@ -554,8 +556,8 @@ module kt_vector
         .ask_i     (out_take_o && cmd_q.look_up),
         .ask_last_i(seq_finish),
         .valid_i   (result_valid),
-        .look_up_i (look_up_q[5]),
-        .second_i  (second_q[5]),
+        .look_up_i (look_up_q[Latency-1]),
+        .second_i  (second_q[Latency-1]),
         .word_i    (result_word),
         .valid_o   (out_valid_o),
         .word_o    (out_word_o)

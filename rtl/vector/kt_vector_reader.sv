@@ -76,7 +76,7 @@ module kt_vector_reader
     if (!Rests || rd_i) begin
       if (row_end) begin
         from = origin_q;
-        by   = '{div: 14'd0, mod: row_last_q ? 4'd3 : 4'd0};
+        by   = few_words(row_last_q ? 4'd3 : 4'd0);
       end else if (window_end) begin
         from = window_pos_q;
         by   = plan_i.window_step;
@@ -260,7 +260,7 @@ module kt_vector_reader
         missing_d[r] = !second && ({1'b0, tap_row_q} + 9'(r) >= {1'b0, cmd_i.kernel_rows});
         for (int unsigned g = 0; g < 3; g++) begin
           rd_req_d[3*r+g] = bank_req_behind(!off_map_d[r] && !missing_d[r], slot, row_bank(mod3),
-                                            second ? pair_pos_q : pos_q, '{div: 14'd0, mod: 4'(g)});
+                                            second ? pair_pos_q : pos_q, few_words(4'(g)));
         end
       end
     end

@@ -34,7 +34,7 @@ module kt_vector_result
   input  logic               average_i,
   input  requant_params_t    word_i,
   input  out_quant_t         out_quant_i,
-  // result, six cycles after its last step
+  // result, seven cycles after its last step
   output logic               valid_o,
   output logic [Cp*8-1:0]    word_o [3]
 );

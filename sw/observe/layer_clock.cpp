@@ -12,8 +12,8 @@ namespace kaiten {
 namespace {
 
 // Cycles from the flags of a window to its result where nothing stands in the way.
-constexpr int kArrayLatency = 8;  // beyond the array's depth
-constexpr int kVectorLatency = 11;
+constexpr int kArrayLatency = 10;  // beyond the array's depth
+constexpr int kVectorLatency = 12;
 
 // consteval: events() runs every simulated cycle and must not compare names in it.
 consteval std::uint32_t flag(std::string_view name) {

@@ -120,7 +120,7 @@ class Pages(unittest.TestCase):
     def test_an_old_picture_is_found(self):
         path = os.path.join(self.folder, "other.html")
         with open(self.written["report"], encoding="utf-8") as f, open(path, "w", encoding="utf-8") as g:
-            g.write(f.read().replace("77,823", "77,824"))
+            g.write(f.read().replace("77,833", "77,834"))
         self.assertEqual([line.split(":")[0] for line in screenshots.stale({**self.written, "report": path})], ["report"])
 
 

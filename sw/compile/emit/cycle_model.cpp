@@ -26,15 +26,15 @@ constexpr std::size_t kAhead = 8;
 // Entries of a queue, until their commands are complete.
 constexpr std::size_t kQueueDepth = 8;
 constexpr std::int64_t kToHead = 4;       // from the fetch to the engine
-constexpr std::int64_t kBetween = 3;      // starts of commands of one queue
+constexpr std::int64_t kBetween = 4;      // starts of commands of one queue
 constexpr std::int64_t kAfterWait = 2;    // from a completion to a start
 constexpr std::size_t kLoadsAhead = 5;    // LOADs asked for and not complete
 constexpr std::int64_t kLoadDone = 6;     // from the last beat to completion
 constexpr std::int64_t kStoreDone = 107;  // from the last result to the last response
 constexpr std::int64_t kArrayIdle = 3;    // slots of the array between two commands
 constexpr std::int64_t kVectorIdle = 2;   // and of the vector engine
-constexpr std::int64_t kArrayDone = 13;   // from the last window to completion, beyond the array's depth
-constexpr std::int64_t kVectorDone = 19;
+constexpr std::int64_t kArrayDone = 15;   // from the last window to completion, beyond the array's depth
+constexpr std::int64_t kVectorDone = 20;
 constexpr std::int64_t kTileSetup = 21;   // loading the parameters of a depthwise convolution's first tile
 constexpr std::int64_t kTableSetup = 32;  // and a table before them, a word a cycle
 

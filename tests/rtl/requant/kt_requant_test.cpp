@@ -20,7 +20,7 @@
 namespace {
 
 constexpr int kLanes = PARAM_Lanes;
-constexpr int kLatency = 5;
+constexpr int kLatency = 6;
 enum Rule { kDouble, kSingle, kAverage, kFloat };
 
 struct Input {

@@ -33,9 +33,9 @@ namespace {
 constexpr int kCp = PARAM_Cp, kLanes = 3 * kCp;
 constexpr bool kFloat = PARAM_Float, kAverage = PARAM_Average, kTable = PARAM_Table;
 constexpr int kVwbRows = PARAM_VwbRows, kZsbDepth = PARAM_ZsbDepth, kVbDepth = 4096;
-constexpr int kLatency = 12;  // from the slot that takes the credit to the result
+constexpr int kLatency = 13;  // from the slot that takes the credit to the result
 constexpr bool kWideTable = PARAM_WideTable;
-constexpr int kTableLatency = kWideTable ? 13 : 15, kTableWords = 32;
+constexpr int kTableLatency = kWideTable ? 14 : 16, kTableWords = 32;
 constexpr int kTableRoom = kTableWords + 2;  // up to the parameters
 
 int ceil_div(int a, int b) { return (a + b - 1) / b; }

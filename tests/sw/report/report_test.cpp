@@ -104,7 +104,7 @@ TEST(LayerClock, EveryCycleHasALayer) {
   const Program p = two_layers(graph);
   LayerClock clock(p);
   const std::uint32_t cycle = flag("cycles");
-  const int delay = p.config.kp + 9 + 8, vector_delay = 11;  // from window to result; chains of nine taps
+  const int delay = p.config.kp + 9 + 10, vector_delay = 12;  // from window to result; chains of nine taps
   for (int i = 0; i < 30; i++) clock.events(cycle | flag("conv_wait_load"));
   for (int i = 0; i < 50; i++) clock.events(cycle | flag("array_busy") | flag("vector_wait_conv"));
   for (int i = 0; i < delay; i++) clock.events(cycle | flag("vector_wait_conv"));

@@ -47,7 +47,7 @@ TEST(CycleModel, KeepsOrderAndWaits) {
   for (std::size_t i = 4; i < 7; i++) EXPECT_GT(times[i].start, times[i - 4].complete);
   // The array goes from command to command; each sets up its first row for a cycle.
   EXPECT_EQ(times[6].start - times[5].start, 53);
-  EXPECT_EQ(times[6].complete - times[6].start, 50 + 32 + 9 + 13);  // a chain of nine taps
+  EXPECT_EQ(times[6].complete - times[6].start, 50 + 32 + 9 + 15);  // a chain of nine taps
   EXPECT_GT(times[7].complete, times[8].complete);
   // Twice as much work for the array takes so much longer.
   for (std::size_t i = 4; i < 9; i++) commands[i].cycles *= 2;
@@ -67,7 +67,7 @@ TEST(CycleModel, NoPassFollowsTheLastOne) {
   // Two passes of a pixel in eight stages: the second one's weights need as many cycles, it takes one.
   const TimedCommand timed(c, std::int64_t(2 * 8), config);
   const std::vector<CommandTime> one = command_times(std::span(&timed, 1), config);
-  EXPECT_EQ(one[0].complete - one[0].start, 8 + 1 + 8 + 9 + 13);
+  EXPECT_EQ(one[0].complete - one[0].start, 8 + 1 + 8 + 9 + 15);
 }
 
 std::int64_t end_of(const std::vector<CommandTime>& times) {
