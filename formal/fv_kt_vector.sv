@@ -117,16 +117,16 @@ module fv_kt_vector
 
   // ---- commands whose last result has not left: what the result writer cannot be done with
   logic       waits, runs;  // in the setup; in the sequencer
-  logic [3:0] open;
+  logic [4:0] open;
   assign waits = dut.next_valid;
   assign runs  = dut.seq_busy || dut.start_q;
   always_comb begin
-    open = 4'(waits) + 4'(runs) + 4'(held_end_q);
-    for (int s = 1; s <= Stages; s++) open += 4'(end_q[s]);
+    open = 5'(waits) + 5'(runs) + 5'(held_end_q);
+    for (int s = 1; s <= Stages; s++) open += 5'(end_q[s]);
   end
 `ifndef FV_BUG
-  `FV_ASSUME(m_writer, !out_ready_i || open <= 4'd1)
-  `FV_ASSERT(i_open, !past_ok_q || open <= 4'd2)
+  `FV_ASSUME(m_writer, !out_ready_i || open <= 5'd1)
+  `FV_ASSERT(i_open, !past_ok_q || open <= 5'd2)
 `endif
 
   // ---- the writes of a table
