@@ -107,7 +107,8 @@ struct Network::Specification {
 
   // One result of the lane: its pipeline holds one value in all of its stages.
   Byte requantised(const Word& acc, const Params& p, const OutputQuant& output) {
-    lane.set("valid_i", constant(31, 5));
+    constexpr std::size_t kStages = 6;
+    lane.set("valid_i", constant((1U << kStages) - 1, kStages));
     lane.set("acc_i", acc);
     lane.set("bias_i", p.bias);
     lane.set("mult_i", p.mult);
@@ -116,7 +117,7 @@ struct Network::Specification {
     lane.set("low_i", word_of(output.low, 8));
     lane.set("high_i", word_of(output.high, 8));
     lane.set("rule_i", word_of(int(output.rule), 2));
-    for (int i = 0; i < 5; i++) {
+    for (std::size_t i = 0; i < kStages; i++) {
       lane.settle();
       lane.clock();
     }
