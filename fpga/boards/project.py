@@ -50,14 +50,16 @@ def carry_sources(platform, folder):
 
 
 def place_multipliers(folder):
-    """Makes the script of an ECP5's project give multipliers their places, between yosys and nextpnr."""
+    """Makes the script of an ECP5's project give multipliers their places, between yosys and nextpnr, and nextpnr take its second
+    router: the first one does not get through."""
     shutil.copy(multipliers.__file__, folder)
     script = next(os.path.join(folder, name) for name in os.listdir(folder) if name.endswith(".sh"))
     with open(script, encoding="utf-8") as f:
         text = f.read()
     netlist = re.search(r"^nextpnr-ecp5 --json (\S+)\.json", text, re.M)[1]
     text = text.replace(f"nextpnr-ecp5 --json {netlist}.json",
-                        f"python3 multipliers.py {netlist}.json {netlist}_placed.json\nnextpnr-ecp5 --json {netlist}_placed.json")
+                        f"python3 multipliers.py {netlist}.json {netlist}_placed.json\n"
+                        f"nextpnr-ecp5 --router router2 --json {netlist}_placed.json")
     with open(script, "w", encoding="utf-8") as f:
         f.write(text)
 
