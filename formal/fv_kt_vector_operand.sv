@@ -53,7 +53,7 @@ module fv_kt_vector_operand
     .swap_i,
     .valid_i,
     .next_operand_i,
-    .element_i       (ElementSum),
+    .next_element_i  (ElementSum),
     .pair_i,
     .cell_i,
     .valid1_i        (valid1_q),
@@ -193,6 +193,7 @@ module fv_kt_vector_operand
     `FV_ASSERT(i_word, !current_q[o] || (sound(word_q[o]) && dut.param_q[o] == {word_q[o].bias[8:0], word_q[o].mult, 5'(-word_q[o].shift)}))
   end
   `FV_ASSERT(i_now, !current_q[operand_q] || dut.now_q == {word_q[operand_q].bias[8:0], word_q[operand_q].mult, 5'(-word_q[operand_q].shift)})
+  `FV_ASSERT(i_sum, current_q == '0 || !dut.product_q)
   `FV_ASSERT(i_right, !here || (dut.right_q == 5'(-first1_q.shift) && sound(first1_q)))
   `FV_ASSERT(i_right2, !both || (dut.gen_pair.second_right_q == 5'(-second1_q.shift) && sound(second1_q)))
 

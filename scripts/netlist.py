@@ -48,7 +48,7 @@ def main():
     if args.config:
         read = synth.read_design(args.target, lint.configurations()[args.config])
     else:
-        read = " ".join(["read_slang -j 1", f"--top {args.top}", *[f"-G {p}" for p in args.G],
+        read = " ".join(["read_slang -j 1 --keep-hierarchy", f"--top {args.top}", *[f"-G {p}" for p in args.G],
                          *[os.path.relpath(s, tools.ROOT) for s in args.sources]])
     return tools.yosys_verilog(lambda file: script(args.target, args.top or lint.TOP, read, file), args.output)
 

@@ -34,19 +34,30 @@ RESOURCES = ("lut", "ff", "dsp", "ram")  # uram besides, where a family has them
 SLACK = 1.03  # of a new budget above what was measured
 DEPTH = 2     # blocks are instances of the top and instances in those
 
+
+
+def xilinx(options):
+    """The flow for Xilinx families, in two runs with a check between them. xilinx_dsp takes a register into a DSP block bit by
+    bit, and of two bits with one input, as a sign that is extended before it is registered, only one: the other's input is
+    nobody's then. The check looks at bits, since of a register that went in only in part bits are left that nothing reads."""
+    run = f"synth_xilinx {options} -noiopad -noclkbuf -nosrl -top {{top}} -run "
+    driven = ["design -push-copy", "simplemap t:$*dff*", "opt_clean", "check -assert", "design -pop"]
+    return "\n".join([run + "begin:coarse", *driven, run + "coarse:map_luts"])
+
+
 # flow up to the mapping of logic, mapping, and what a cell counts for: (resource, how many); parameters of the RTL that belong to
 # the family
 TARGETS = {
     "xc7": {
         "parameters": {"MultiplierW": 25},
-        "flow": "synth_xilinx -family xc7 -noiopad -noclkbuf -nosrl -top {top} -run begin:map_luts",
+        "flow": xilinx("-family xc7"),
         "map": "opt_expr -mux_undef -noclkinv; abc -lut 6; clean",
         "cells": {r"\$lut|INV": ("lut", 1), r"RAM\d+[A-Z]*M|RAM\d+X\d+[SD]": ("lut", 4), r"FD[RSCP]E(_1)?": ("ff", 1),
                   r"DSP48E1": ("dsp", 1), r"RAMB18E1": ("ram", 0.5), r"RAMB36E1": ("ram", 1)},
     },
     "xcup": {
         "parameters": {"MultiplierW": 27},
-        "flow": "synth_xilinx -family xcup -uram -noiopad -noclkbuf -nosrl -top {top} -run begin:map_luts",
+        "flow": xilinx("-family xcup -uram"),
         "map": "opt_expr -mux_undef -noclkinv; abc -lut 6; clean",
         "cells": {r"\$lut|INV": ("lut", 1), r"RAM32M16|RAM64M8": ("lut", 8), r"RAM\d+X1[SD]": ("lut", 4), r"FD[RSCP]E(_1)?": ("ff", 1),
                   r"DSP48E2": ("dsp", 1), r"RAMB18E2": ("ram", 0.5), r"RAMB36E2": ("ram", 1), r"URAM288": ("uram", 1)},

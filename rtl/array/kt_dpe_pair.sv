@@ -49,20 +49,23 @@ module kt_dpe_pair
   for (genvar c = 0; c < int'(Chains); c++) begin : gen_chain
     for (genvar k = 0; k < int'(Chain); k++) begin : gen_tap
       localparam int unsigned I = c * Chain + k;
+      // No bit more than k + 1 products have: yosys loses an extended sign that it takes into a DSP block.
+      localparam int unsigned Width = (MultiplierW + 9 + k < PairW) ? MultiplierW + 9 + k : PairW;
       /* verilator lint_off UNUSEDSIGNAL */  // of the last bits those that are carried into
       pair_weight_t                  shadow_q;
       /* verilator lint_on UNUSEDSIGNAL */
       logic signed [MultiplierW-1:0] both_q;
-      logic signed [PairW-1:0]       previous, sum_q;
+      logic signed [PairW-1:0]       previous;
+      logic signed [Width-1:0]       sum_q;
       always_ff @(posedge clk_i) begin
         if (load_i[k]) shadow_q <= weight_i[I];
         if (swap_i[k]) both_q <= {shadow_q.high, {(Shift - 8){shadow_q.low[7]}}, shadow_q.low};
-        sum_q <= previous + PairW'(act_i[I]) * PairW'(both_q);
+        sum_q <= Width'(previous + PairW'(act_i[I]) * PairW'(both_q));
       end
       if (k == 0) begin : gen_head
         assign previous = Offset;
       end else begin : gen_next
-        assign previous = gen_tap[k-1].sum_q;
+        assign previous = PairW'(gen_tap[k-1].sum_q);
       end
     end
 

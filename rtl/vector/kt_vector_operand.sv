@@ -28,10 +28,11 @@ module kt_vector_operand
   input  requant_params_t    word_i,
   /* verilator lint_on UNUSEDSIGNAL */
   input  logic               swap_i,     // a cycle before the first cell
-  input  logic [1:0]         next_operand_i,  // of the next cycle
+  // of the next cycle
+  input  logic [1:0]         next_operand_i,
+  input  element_kind_e      next_element_i,
   // operand
   input  logic               valid_i,
-  input  element_kind_e      element_i,
   /* verilator lint_off UNUSEDSIGNAL */  // without Pair
   input  logic               pair_i,     // both operands
   /* verilator lint_on UNUSEDSIGNAL */
@@ -55,29 +56,29 @@ module kt_vector_operand
     logic [4:0]         right;
   } operand_t;
   operand_t shadow_q[4], param_q[4], now_q;  // now: of this cycle's operand
+  logic     product_q;                       // it belongs to a product, if there is one
 
   always_ff @(posedge clk_i) begin
     if (we_i) shadow_q[we_operand_i] <= '{bias: word_i.bias[8:0], mult: word_i.mult, right: 5'(-word_i.shift)};
     if (swap_i) param_q <= shadow_q;
-    now_q <= swap_i ? shadow_q[next_operand_i] : param_q[next_operand_i];
+    now_q     <= swap_i ? shadow_q[next_operand_i] : param_q[next_operand_i];
+    product_q <= next_element_i == ElementProduct;
   end
 
-  logic               product;
   logic signed [15:0] first_d[LanesP], first_q[LanesP];  // nine bits
-  assign product = valid_i && (element_i == ElementProduct);
   always_comb begin
     first_d = '{default: '0};
-    if (product) begin
+    if (product_q) begin
       for (int unsigned l = 0; l < Lanes; l++) first_d[l] = 16'(cell_i[l]) + 16'(now_q.bias);
     end
   end
-  always_ff @(posedge clk_i) if (product) first_q <= first_d;
+  always_ff @(posedge clk_i) if (valid_i && product_q) first_q <= first_d;
 
   // the other factor of a product: the operand before, or that of the pair
   logic signed [15:0] factor[LanesP];
   always_comb begin
     factor = first_q;
-    if (Pair && product && pair_i) begin
+    if (Pair && product_q && pair_i) begin
       for (int unsigned l = 0; l < Lanes; l++) factor[l] = 16'(cell_i[Lanes+l]) + 16'(param_q[1].bias);
     end
   end
@@ -109,13 +110,13 @@ module kt_vector_operand
   logic [4:0]         right_q;
   always_ff @(posedge clk_i) begin
     if (valid_i) begin
-      automatic logic               divided = !product && now_q.right != '0;
+      automatic logic               divided = !product_q && now_q.right != '0;
       automatic logic signed [31:0] q[LanesP] = '{default: '0};
       automatic logic signed [31:0] m[LanesP] = '{default: now_q.mult};
-      if (product) for (int unsigned l = 0; l < Lanes; l++) m[l] = 32'(factor[l]) <<< 11;
+      if (product_q) for (int unsigned l = 0; l < Lanes; l++) m[l] = 32'(factor[l]) <<< 11;
       for (int unsigned l = 0; l < Lanes; l++) q[l] = scaled(9'(cell_i[l]) + now_q.bias, m[l], divided);
       q_q     <= q;
-      right_q <= product ? '0 : now_q.right;
+      right_q <= product_q ? '0 : now_q.right;
     end
   end
 
@@ -125,7 +126,7 @@ module kt_vector_operand
     logic signed [31:0] second_q[LanesP];
     logic [4:0]         second_right_q;
     always_ff @(posedge clk_i) begin
-      if (valid_i && pair_i && !product) begin
+      if (valid_i && pair_i && !product_q) begin
         automatic logic signed [31:0] q[LanesP] = '{default: '0};
         for (int unsigned l = 0; l < Lanes; l++) begin
           q[l] = scaled(9'(cell_i[Lanes+l]) + param_q[1].bias, param_q[1].mult, param_q[1].right != '0);
