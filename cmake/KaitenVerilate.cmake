@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 
 # kaiten_verilate(<target> TOP <module> [PREFIX <class>] [KIND fast|check|debug|coverage] [RTL <extra.sv>...] [ARGS ...]
-#                 [WHOLE <file.v>] [SPLIT])
+#                 [WHOLE <file.v>] [SPLIT] [BRIEF])
 #   fast      clock gates (idle engines cost nothing), no assertions, two-state, everything zero at the start: the simulators
 #   check     assertions, random initial state, compiles quickly: block tests
 #   debug     the same with FST trace
 #   coverage  line, toggle and user coverage
 # SPLIT: a check model so large that what runs once is compiled apart, unoptimised, as of the other kinds.
+# BRIEF: a model that takes longer to optimise than to run.
 # defines a static library with the verilated model; fast, check and debug models may share one program.
 # Modules are found by name (file = module) in rtl/ and its folders, packages are read first; with WHOLE that file is the
 # whole design, as yosys writes it in Verilog-2005. A depfile lists what was
@@ -150,7 +151,7 @@ check_cxx_compiler_flag(-mprefer-vector-width=512 KAITEN_HAVE_VECTOR_WIDTH)
 
 # --- models ---------------------------------------------------------------------------------------------------------
 function(kaiten_verilate target)
-  cmake_parse_arguments(A "SPLIT" "TOP;KIND;PREFIX;WHOLE" "RTL;ARGS" ${ARGN})
+  cmake_parse_arguments(A "SPLIT;BRIEF" "TOP;KIND;PREFIX;WHOLE" "RTL;ARGS" ${ARGN})
   if(NOT A_TOP)
     message(FATAL_ERROR "kaiten_verilate(${target}): TOP is missing")
   endif()
@@ -192,6 +193,9 @@ function(kaiten_verilate target)
     set(opt -O1)
   else()
     message(FATAL_ERROR "kaiten_verilate(${target}): KIND ${A_KIND} is none of fast, check, debug, coverage")
+  endif()
+  if(A_BRIEF)
+    set(opt -O0)
   endif()
   file(GLOB top_file ${KAITEN_RTL_DIR}/${A_TOP}.sv ${KAITEN_RTL_DIR}/*/${A_TOP}.sv)
   if(NOT top_file AND NOT A_RTL)

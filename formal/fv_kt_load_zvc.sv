@@ -300,8 +300,10 @@ module fv_kt_load_zvc
 
   `FV_COVER(c_zip, out && zips && out_last && gone_q == 4'd1 && !end_error)
   `FV_COVER(c_raw_behind, out && !zips && due_count_q != '0 && used_q == 4'd2)
-  `FV_COVER(c_corrupt, end_error && corrupt && due.row)
   `FV_COVER(c_wrong, fire && wrong && corrupt)
   `FV_COVER(c_overtaken, req_hold_q && surface && !surface_q)
   `FV_COVER(c_full, 32'(open_q) == Tags)
+`ifdef FV_LATE  // half a minute from reset
+  `FV_COVER(c_corrupt, end_error && corrupt && due.row)
+`endif
 endmodule

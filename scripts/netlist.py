@@ -6,11 +6,12 @@ replaced by their simulation models: for simulating a mapped netlist beside its 
 
 usage: netlist.py --target xc7|cyclonev|ecp5 --top MODULE [-G NAME=VALUE ...] --output FILE SOURCE ...
        netlist.py --target xc7|cyclonev|ecp5 --config C --output FILE
-The flow is that of scripts/synth.py. Fails when a product was not mapped to a multiplier of the family, or a cell has no
+The flow is that of scripts/synth.py, which does not map a configuration again that was mapped here. Fails when a product was not mapped to a multiplier of the family, or a cell has no
 model. Models: yosys's own, and fpga/sim/ where yosys has none, or one that is wrong."""
 import argparse
 import os
 import sys
+import time
 
 import dropin
 import lint
@@ -25,10 +26,9 @@ MODELS = {
 }
 
 
-def script(target, top, read, output):
-    flow = synth.TARGETS[target]
+def script(target, top, mapped, output):
     return "\n".join([
-        read, flow["flow"].format(top=top), flow["map"],
+        *mapped,
         "select -assert-none t:$mul t:$macc t:$_*_",
         *[f"read_verilog -overwrite {models}" for models in MODELS[target]],
         f"hierarchy -check -top {top}", "proc; flatten; opt_clean -purge", "memory -nomap", "opt -fast", *dropin.TO_VERILOG,
@@ -45,12 +45,19 @@ def main():
     parser.add_argument("--output", required=True)
     parser.add_argument("sources", nargs="*")
     args = parser.parse_args()
+    top = args.top or lint.TOP
     if args.config:
-        read = synth.read_design(args.target, lint.configurations()[args.config])
+        kept = synth.Mapped(args.config, args.target)
+        mapped = [synth.script(args.target, lint.configurations()[args.config], synth.stat_of(args.config, args.target))]
     else:
-        read = " ".join(["read_slang -j 1 --keep-hierarchy", f"--top {args.top}", *[f"-G {p}" for p in args.G],
-                         *[os.path.relpath(s, tools.ROOT) for s in args.sources]])
-    return tools.yosys_verilog(lambda file: script(args.target, args.top or lint.TOP, read, file), args.output)
+        flow = synth.TARGETS[args.target]
+        mapped = [" ".join(["read_slang -j 1 --keep-hierarchy", f"--top {top}", *[f"-G {p}" for p in args.G],
+                            *[os.path.relpath(s, tools.ROOT) for s in args.sources]]), flow["flow"].format(top=top), flow["map"]]
+    start = time.time()
+    code = tools.yosys_verilog(lambda file: script(args.target, top, mapped, file), args.output)
+    if code == 0 and args.config:
+        kept.record(synth.counted(args.config, args.target), time.time() - start)
+    return code
 
 
 if __name__ == "__main__":

