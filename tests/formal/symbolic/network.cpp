@@ -135,7 +135,7 @@ struct Network::Specification {
     for (std::size_t i = 0; i < scale.get("cell_i").size(); i++) cells.push_back(value[i % 8]);
     scale.set("we_operand_i", constant(0, 2));
     scale.set("next_operand_i", constant(0, 2));
-    scale.set("element_i", constant(0, 2));
+    scale.set("next_element_i", constant(0, 2));
     scale.set("word_i", word);
     scale.set("cell_i", cells);
     for (const char* port : {"we_i", "swap_i", "valid_i", "valid1_i"}) scale.set(port, constant(1, 1));
