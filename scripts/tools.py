@@ -6,6 +6,7 @@ import glob
 import importlib
 import hashlib
 import json
+import math
 import os
 import platform
 import shutil
@@ -85,19 +86,27 @@ def pins(*names):
     return lines
 
 
-def run(command, limit=None, **options):
-    """Runs to the end in its own session, so that a time limit or Ctrl-C leaves nothing behind.
-    Returns (exit code or None at the limit, output)."""
+POLL = 3.0  # seconds between questions of run()
+
+
+def run(command, limit=None, stop=None, **options):
+    """Runs to the end in its own session, so that a time limit or Ctrl-C leaves nothing behind; `stop`, asked every few seconds,
+    ends it as the limit does. Returns (exit code or None at the limit, output)."""
     options.setdefault("env", environment())
     proc = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
                             text=True, errors="replace", start_new_session=True, **options)
     _running.add(proc)
+    end = time.monotonic() + limit if limit else math.inf
     try:
-        output = proc.communicate(timeout=limit)[0]
-        return proc.returncode, output
-    except subprocess.TimeoutExpired:
-        kill(proc)
-        return None, proc.communicate()[0]
+        while True:
+            left = end - time.monotonic()
+            try:
+                output = proc.communicate(timeout=min(left, POLL) if stop else limit and left)[0]
+                return proc.returncode, output
+            except subprocess.TimeoutExpired:
+                if time.monotonic() >= end or (stop and stop()):
+                    kill(proc)
+                    return None, proc.communicate()[0]
     except BaseException:
         kill(proc)
         proc.wait()

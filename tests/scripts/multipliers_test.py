@@ -113,7 +113,9 @@ class Place(unittest.TestCase):
                 json.dump({"modules": {"black_box": {"cells": {}}, "top": {"cells": cells}}}, f)
             self.assertEqual(multipliers.prepare(given, made), (36, 36 * 20))
             with open(made, encoding="utf-8") as f:
-                self.assertIn("BEL", json.load(f)["modules"]["top"]["cells"][ARRAY[0]]["attributes"])
+                top = json.load(f)["modules"]["top"]
+            self.assertIn("BEL", top["cells"][ARRAY[0]]["attributes"])
+            self.assertEqual(top["settings"], multipliers.ROUTER)
 
 
 if __name__ == "__main__":

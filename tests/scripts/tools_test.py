@@ -56,6 +56,19 @@ class WarmYosys(unittest.TestCase):
         self.assertEqual(len(self.calls()), 2)
 
 
+class Stop(unittest.TestCase):
+    def test_ends_what_somebody_no_longer_wants(self):
+        asked = iter([False, True])
+        start = time.time()
+        code, output = tools.run(["sh", "-c", "echo begun; sleep 60"], stop=lambda: next(asked))
+        self.assertIsNone(code)
+        self.assertEqual(output, "begun\n")
+        self.assertLess(time.time() - start, 30)
+
+    def test_leaves_the_others_alone(self):
+        self.assertEqual(tools.run(["sh", "-c", "echo done; exit 3"], stop=lambda: False), (3, "done\n"))
+
+
 class Limit(unittest.TestCase):
     def test_ends_what_has_a_process_group_of_its_own(self):
         """As the solvers of sby have."""
