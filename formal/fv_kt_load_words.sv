@@ -27,8 +27,8 @@ module fv_kt_load_words #(
   ) dut (
     .slice_i,
     .plain_i,
-    .first_i,
-    .more_i,
+    .low_i (-(NeedW + 2)'(first_i)),
+    .high_i($signed({2'b0, more_i}) - (NeedW + 2)'(first_i)),
     .full_i,
     .bytes_i,
     .fill_i,

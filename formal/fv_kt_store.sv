@@ -238,11 +238,12 @@ module fv_kt_store
   `FV_ASSERT(a_stream, !(conv_ready && vector_ready) && (!conv_ready || !c_q.from_vector) &&
                        (!vector_ready || c_q.from_vector) && (!take || open_q))
   wire [BytesW-1:0] row_bytes = times(c_q.columns[1:0], 12'(bytes));
-  `FV_ASSERT(a_request_in, dut.u_requests.in_valid_i == (take && column_q == '0) &&
-      (!dut.u_requests.in_valid_i || (dut.u_requests.in_ready_o && dut.u_requests.in_data_i == {address, row_bytes})))
-  `FV_ASSERT(a_open_in, dut.u_open.in_valid_i == (take && column_q == '0) &&
-      (!dut.u_open.in_valid_i || (dut.u_open.in_ready_o &&
-       dut.u_open.in_data_i == {index_q, last_segment && 32'(row_q) + 1 == 32'(c_q.rows)})))
+  wire request_in = dut.u_requests.in_valid_i && dut.u_requests.in_ready_o;
+  wire open_in    = dut.u_open.in_valid_i && dut.u_open.in_ready_o;
+  `FV_ASSERT(a_request_in, request_in == (take && column_q == '0) &&
+      (!request_in || dut.u_requests.in_data_i == {address, row_bytes}))
+  `FV_ASSERT(a_open_in, open_in == (take && column_q == '0) &&
+      (!open_in || dut.u_open.in_data_i == {index_q, last_segment && 32'(row_q) + 1 == 32'(c_q.rows)}))
   `FV_ASSERT(a_owed, !req_valid || asked_q != rows_q)
 
   if (Bounded) begin : gen_bounded

@@ -175,6 +175,10 @@ module fv_kt_zvc_compress #(
   `FV_ASSERT(i_waited, out_valid || owed_q == '0 || 32'(waited_q) + 32'(distance) <= 3)
   `FV_ASSERT(i_not_waited, (!out_valid && owed_q != '0) || waited_q == '0 || out_valid)
 
+  for (genvar j = 0; j < int'(M); j++) begin : gen_ones
+    `FV_ASSERT(i_ones, !dut.valid1_q || 32'(dut.ones1_q[j]) == $countones(8'(dut.mask1_q >> (8 * j))))
+  end
+
   // ---- invariants: the picked byte in each stage
   function automatic logic placed(int unsigned ahead, int unsigned pos, logic last, int unsigned stop_at);
     int unsigned at;

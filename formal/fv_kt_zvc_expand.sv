@@ -240,6 +240,9 @@ module fv_kt_zvc_expand #(
   `FV_ASSERT(i_cut_mask, !at_cut || broken_q || !in_ring ||
              (dut.mask1_q == mask && dut.stray1_q == stray && 32'({dut.whole, dut.part}) == stop &&
               32'(dut.start1_q) == (32'(head) * B + pos + mask_bytes) % (4 * B)))
+  for (genvar j = 0; j < int'(M); j++) begin : gen_ones
+    `FV_ASSERT(i_ones, !at_cut || 32'(dut.ones1_q[j]) == $countones(8'(dut.mask1_q >> (8 * j))))
+  end
   `FV_ASSERT(i_cut_ends, !at_cut || broken_q || in_ring || (closed && 32'({dut.whole, dut.part}) > limit))
 
   // the group behind it is the next one

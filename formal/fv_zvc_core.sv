@@ -29,8 +29,10 @@ module fv_zvc_core #(
   kt_zvc_mask #(.Lanes(Lanes), .ElemW(ElemW)) u_mask (
     .en_i(1'b1), .data_i, .last_i, .count_i, .zero_i, .mask_o(mask), .bytes_o(mask_bytes)
   );
+  logic [3:0] ones[(Lanes+7)/8];
+  always_comb for (int unsigned j = 0; j < (Lanes + 7) / 8; j++) ones[j] = 4'($countones(8'(mask >> (j * 8))));
   kt_zvc_routes #(.Lanes(Lanes)) u_routes (
-    .en_i(1'b1), .mask_i(mask), .base_i, .route_o(route), .kept_o(kept)
+    .en_i(1'b1), .mask_i(mask), .ones_i(ones), .base_i, .route_o(route), .kept_o(kept)
   );
   kt_zvc_switches #(.Lanes(Lanes), .ElemW(ElemW)) u_gather (
     .en_i(1'b1), .route_i(route), .elem_i(raw), .elem_o(packed_elem)

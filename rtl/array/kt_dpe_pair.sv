@@ -78,7 +78,10 @@ module kt_dpe_pair
       assign high[c] = upper;
     end else begin : gen_carry
       // the last bits of the upper row's sum, and what the lower one's carried into it
-      logic [Carry-1:0] last, carry;
+      logic [Carry-1:0]       last, carry;
+      /* verilator lint_off UNUSEDSIGNAL */  // the last bits are `carry`
+      logic signed [SumW-1:0] borrowed;  // one chain of carries: a comparison of its own would stand before it
+      /* verilator lint_on UNUSEDSIGNAL */
       for (genvar k = 0; k < int'(Chain); k++) begin : gen_tap
         localparam int unsigned I = c * Chain + k;
         logic [Carry-1:0] weight_q, previous, sum_q;
@@ -92,10 +95,11 @@ module kt_dpe_pair
           assign previous = gen_tap[k-1].sum_q;
         end
       end
-      assign last    = gen_tap[Chain-1].sum_q;
-      assign carry   = upper[Carry-1:0] - last;
-      assign lower   = {carry, gen_chain[c].gen_tap[Chain-1].sum_q[Shift-1:0]};
-      assign high[c] = {upper[SumW-1:Carry] - (SumW - Carry)'(upper[Carry-1:0] < last), last};
+      assign last     = gen_tap[Chain-1].sum_q;
+      assign carry    = upper[Carry-1:0] - last;
+      assign lower    = {carry, gen_chain[c].gen_tap[Chain-1].sum_q[Shift-1:0]};
+      assign borrowed = upper - SumW'(last);
+      assign high[c]  = {borrowed[SumW-1:Carry], last};
     end
   end
 

@@ -251,12 +251,15 @@ module kt_load
 
   // how a slice is taken from the gearbox and becomes words
   typedef struct packed {
+    logic       plain;
+    logic [3:0] full;
+    logic [4:0] bytes;
+    logic [7:0] fill;
+  } words_t;
+  typedef struct packed {
     logic [NeedW-1:0]      more;
     logic signed [NeedW:0] first;
-    logic                  plain;
-    logic [3:0]            full;
-    logic [4:0]            bytes;
-    logic [7:0]            fill;
+    words_t                words;
   } slice_t;
 
   slice_t           rows_slice;
@@ -277,10 +280,10 @@ module kt_load
     .follow_o     (rows_follow),
     .advance_o    (rows_advance),
     .first_o      (rows_slice.first),
-    .plain_o      (rows_slice.plain),
-    .full_o       (rows_slice.full),
-    .bytes_o      (rows_slice.bytes),
-    .fill_o       (rows_slice.fill),
+    .plain_o      (rows_slice.words.plain),
+    .full_o       (rows_slice.words.full),
+    .bytes_o      (rows_slice.words.bytes),
+    .fill_o       (rows_slice.words.fill),
     .request_end_o(rows_request_end),
     .end_o        (rows_end),
     .sb_req_o     (sb_req),
@@ -301,10 +304,10 @@ module kt_load
     .cmd_i  (weights_cmd),
     .step_i (step_weights),
     .more_o (weights_slice.more),
-    .plain_o(weights_slice.plain),
-    .full_o (weights_slice.full),
-    .bytes_o(weights_slice.bytes),
-    .fill_o (weights_slice.fill),
+    .plain_o(weights_slice.words.plain),
+    .full_o (weights_slice.words.full),
+    .bytes_o(weights_slice.words.bytes),
+    .fill_o (weights_slice.words.fill),
     .end_o  (weights_end),
     .addr_o (weights_addr)
   );
@@ -339,7 +342,7 @@ module kt_load
 
   always_comb begin
     ahead_d = '{
-      slice:       '{more: NeedW'(8), plain: 1'b1, default: '0},
+      slice:       '{more: NeedW'(8), first: '0, words: '{plain: 1'b1, default: '0}},
       follow:      !is_rows_q || rows_follow,
       advance:     rows_advance,
       request_end: params_q == 11'd1,
@@ -432,13 +435,15 @@ module kt_load
 
   // ---- output register: the gearbox's slice, its addresses in the loops, and here what it is
   logic       take_weights, take_params;
-  slice_t     slice_q;
+  words_t     words_q;
   logic       rows_q, to_sb_out_q, to_vb_out_q, last_q;
   logic       rows_ready, rows_empty, rows_done;
   logic       error_q, illegal_q, corrupt_q;
   index_t     error_index_q;
   logic [9:0] corrupt_row_q;
+  logic signed [NeedW+1:0] low_d, low_q, high_q;  // of the slice the bytes of the stream
 
+  assign low_d        = -(NeedW + 2)'(ahead_q.slice.first);
   assign take_rows    = take && ahead_q.is_rows;
   assign take_weights = take && ahead_q.is_weights;
   assign take_params  = take && ahead_q.is_params;
@@ -473,7 +478,11 @@ module kt_load
   end
 
   always_ff @(posedge clk_i) begin
-    if (take) slice_q <= ahead_q.slice;
+    if (take) begin
+      words_q <= ahead_q.slice.words;
+      low_q   <= low_d;
+      high_q  <= $signed({2'b0, ahead_q.slice.more}) + low_d;
+    end
     if (take_rows) begin
       to_sb_out_q <= ahead_q.to_sb;
       to_vb_out_q <= ahead_q.to_vb;
@@ -493,12 +502,12 @@ module kt_load
     .Cp(Cp)
   ) u_words (
     .slice_i(bytes),
-    .plain_i(slice_q.plain),
-    .first_i(slice_q.first),
-    .more_i (slice_q.more),
-    .full_i (slice_q.full),
-    .bytes_i(slice_q.bytes),
-    .fill_i (slice_q.fill),
+    .plain_i(words_q.plain),
+    .low_i  (low_q),
+    .high_i (high_q),
+    .full_i (words_q.full),
+    .bytes_i(words_q.bytes),
+    .fill_i (words_q.fill),
     .word_o (word)
   );
   for (genvar w = 0; w < 9; w++) begin : gen_weights

@@ -74,7 +74,7 @@ module kt_load_rows
   assign row_end       = segment_end && segment_q == '0;
   assign request_end_o = segment_end;
   assign end_o         = row_end && row_q == '0;
-  assign more_pixels   = segment_end ? column_q[2:0] : more_pixels_q;
+  assign more_pixels   = (setup_o || last_pixels_q) ? column_q[2:0] : more_pixels_q;  // several have no more slices
 
   // ---- bytes
   logic [7:0]  advance;

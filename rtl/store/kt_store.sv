@@ -179,7 +179,8 @@ module kt_store
   end
 
   // ---- packing
-  logic                  in_valid, out_valid, out_ready, out_zvc, pack_room, request_free, open_free, ask_free;
+  logic                  ask_row, in_valid, out_valid, out_ready, out_zvc, pack_room, first_room;
+  logic                  request_free, open_free, ask_free;
   logic [AxiW-1:0]       out_data;
   typedef logic [Cp*8-1:0] conv_pixel_t  [Words];
   typedef logic [Cp*8-1:0] vector_pixel_t[3];
@@ -219,6 +220,7 @@ module kt_store
   assign in_valid = from_vector_q ? vector_valid : conv_valid;
   assign room     = state_q == StRun && ask_free && pack_room;
   assign take     = room && in_valid;
+  assign ask_row  = state_q == StRun && first_room && in_valid && row_first_q;  // if free, it is taken
 
   always_comb begin
     pixel = '0;
@@ -237,6 +239,7 @@ module kt_store
     .clk_i,
     .rst_ni,
     .room_o      (pack_room),
+    .first_room_o(first_room),
     .take_i      (take),
     .first_i     (row_first_q),
     .first_lane_i(addr_q[LaneW-1:0]),
@@ -274,7 +277,7 @@ module kt_store
       .cmd_pitch_i   (surface_pitch_q),
       .cmd_rows_i    (rows_q + 10'd1),
       .cmd_segments_i(segment_q + 10'd1),
-      .req_valid_i   (take && row_first_q),
+      .req_valid_i   (ask_row),
       .req_ready_o   (ask_free),
       .req_zvc_i     (zvc_q),
       .req_addr_i    (addr_q),
@@ -314,7 +317,7 @@ module kt_store
       .cmd_pitch_i   (surface_pitch_q),
       .cmd_rows_i    (rows_q + 10'd1),
       .cmd_segments_i(segment_q + 10'd1),
-      .req_valid_i   (take && row_first_q),
+      .req_valid_i   (ask_row),
       .req_ready_o   (ask_free),
       .req_zvc_i     (zvc_q),
       .req_addr_i    (addr_q),

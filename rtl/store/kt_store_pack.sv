@@ -15,8 +15,9 @@ module kt_store_pack #(
 ) (
   input  logic                clk_i,
   input  logic                rst_ni,
-  // a pixel; room_o depends on where the one that is next ends, not on take_i
+  // a pixel; room depends on where the one that is next ends, not on take_i
   output logic                room_o,
+  output logic                first_room_o,  // if it is the first of a row; waits for no sum but that one's
   input  logic                take_i,
   input  logic                first_i,  // of its row, which begins at this lane
   input  logic [LaneW-1:0]    first_lane_i,
@@ -39,15 +40,23 @@ module kt_store_pack #(
   logic [LaneW-1:0] pos_q;   // lane of the next byte inside a row
   logic             tail_q, part_zvc_q;
   logic             out_free, full, beat_end;
-  logic [LaneW-1:0] lane;    // where the pixel goes
-  logic [LaneW:0]   stop;    // and the lane behind it, from Lanes on in the next beat
+  logic [LaneW-1:0] lane;                        // where the pixel goes
+  logic [LaneW:0]   stop, first_stop, next_stop; // and the lane behind it, from Lanes on in the next beat
 
-  assign out_free = !out_valid_o || out_ready_i;
-  assign lane     = first_i ? first_lane_i : pos_q;
-  assign stop     = (LaneW + 1)'(lane) + (LaneW + 1)'(bytes_i);
-  assign full     = stop[LaneW];
-  assign beat_end = full || last_i;
-  assign room_o   = (out_free || !(beat_end || tail_q)) && !(tail_q && beat_end);
+  // There is room if two hold: a beat may leave, this pixel ends none, no tail waits.
+  function automatic logic room(logic free, logic ends, logic tail);
+    return (free && !ends) || (free && !tail) || (!ends && !tail);
+  endfunction
+
+  assign out_free     = !out_valid_o || out_ready_i;
+  assign lane         = first_i ? first_lane_i : pos_q;
+  assign first_stop   = (LaneW + 1)'(first_lane_i) + (LaneW + 1)'(bytes_i);
+  assign next_stop    = (LaneW + 1)'(pos_q) + (LaneW + 1)'(bytes_i);
+  assign stop         = first_i ? first_stop : next_stop;
+  assign full         = stop[LaneW];
+  assign beat_end     = full || last_i;
+  assign room_o       = room(out_free, beat_end, tail_q);
+  assign first_room_o = room(out_free, first_stop[LaneW] || last_i, tail_q);
 
   logic [(Lanes+PixelB)*8-1:0] joined;  // the beat and what flows over into the next one
   always_comb begin

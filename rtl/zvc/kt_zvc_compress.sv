@@ -6,7 +6,7 @@
 // gap, and the segment is padded with the zero value to whole beats.
 //
 // Four stages, each of which waits for the next one:
-//   mask     compare every element with the zero value
+//   mask     compare every element with the zero value, count what is kept of each eight
 //   place    prefix sums of the mask: settings of the switches, and where the group begins and ends in its beat
 //   gather   the kept elements side by side, at once on the lanes on which they go out
 //   append   join with what the last beat left over; a beat that is full, or the segment's last, goes out
@@ -65,6 +65,7 @@ module kt_zvc_compress #(
   elem_t             zero1_q;
   logic [Lanes-1:0]  mask, mask1_q;
   logic [MaskBW-1:0] mask_bytes, mask_bytes1_q;
+  logic [3:0]        ones1_q[MaskB];  // of each byte of the mask
 
   assign in_ready_o = ready1;
   kt_zvc_mask #(
@@ -89,6 +90,7 @@ module kt_zvc_compress #(
     if (in_valid_i && ready1) begin
       elem1_q       <= elem1_d;
       mask1_q       <= mask;
+      for (int unsigned j = 0; j < MaskB; j++) ones1_q[j] <= 4'($countones(8'(mask >> (j * 8))));
       mask_bytes1_q <= mask_bytes;
       last1_q       <= in_last_i;
       zero1_q       <= in_zero_i;
@@ -114,6 +116,7 @@ module kt_zvc_compress #(
   ) u_routes (
     .en_i   (valid1_q),
     .mask_i (mask1_q),
+    .ones_i (ones1_q),
     .base_i (LaneW'(start / ElemB)),
     .route_o(route),
     .kept_o (kept)

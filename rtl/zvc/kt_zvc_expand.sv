@@ -161,6 +161,7 @@ module kt_zvc_expand #(
   logic [Lanes-1:0]      used;      // lanes of the group
   logic [MaskB-1:0]      field;     // bytes of its mask
   logic [Lanes-1:0]      mask;
+  logic [3:0]            mask_ones[MaskB];  // of each byte
   logic                  stray;     // a mask bit beyond the group's elements
   logic [SlotW+PosW-1:0] start;     // slot and lane of its elements ...
   logic [SlotW+PosW:0]   stop;      // ... and of the group behind it
@@ -176,7 +177,8 @@ module kt_zvc_expand #(
   always_comb begin
     stop = {slot_q, lane_q};
     for (int unsigned j = 0; j < MaskB; j++) begin
-      stop = stop + (SlotW + PosW + 1)'(field[j]) + (SlotW + PosW + 1)'(32'(ones(8'(mask >> (j * 8)))) * ElemB);
+      mask_ones[j] = ones(8'(mask >> (j * 8)));
+      stop = stop + (SlotW + PosW + 1)'(field[j]) + (SlotW + PosW + 1)'(32'(mask_ones[j]) * ElemB);
     end
   end
 
@@ -258,6 +260,7 @@ module kt_zvc_expand #(
 
   logic                  valid1_q, last1_q, broken1_q, stray1_q;
   logic [Lanes-1:0]      mask1_q;
+  logic [3:0]            ones1_q[MaskB];
   logic [SlotW+PosW-1:0] start1_q, stop1_q;
   always_ff @(posedge clk_i) begin
     if (found) begin
@@ -266,6 +269,7 @@ module kt_zvc_expand #(
       broken1_q <= broken_q;
       stray1_q  <= stray;
       mask1_q   <= mask;
+      ones1_q   <= mask_ones;
       start1_q  <= start;
       stop1_q   <= stop[SlotW+PosW-1:0];
     end
@@ -347,6 +351,7 @@ module kt_zvc_expand #(
   ) u_routes (
     .en_i   (go),
     .mask_i (mask1_q),
+    .ones_i (ones1_q),
     .base_i (LaneW'(start1_q / ElemB)),
     .route_o(route),
     .kept_o (unused_kept)

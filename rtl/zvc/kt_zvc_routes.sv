@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Settings of the switches that move the marked lanes of a beat side by side (kt_zvc_switches), and how many there are.
+// How many each byte of the mask has comes with it: a stage earlier there is time for these sums.
 //
 // Marked lane i goes to lane (base_i + marked lanes below i) mod Lanes. Stage s has Lanes / 2 switches; the one of
 // lanes l and l + 2^s of a block of 2^(s+1) lanes crosses them where route_o[s] has ones at both. Packing goes through
@@ -13,10 +14,13 @@
 module kt_zvc_routes #(
   parameter int unsigned Lanes  = 16,  // power of two
   localparam int unsigned LaneW  = $clog2(Lanes),
-  localparam int unsigned CountW = $clog2(Lanes + 1)
+  localparam int unsigned CountW = $clog2(Lanes + 1),
+  localparam int unsigned Byte   = (Lanes < 8) ? Lanes : 8,
+  localparam int unsigned Bytes  = Lanes / Byte
 ) (
   input  logic                          en_i,    // low: the outputs are anything (idle, for the simulation)
   input  logic [Lanes-1:0]              mask_i,
+  input  logic [3:0]                    ones_i [Bytes],  // of each byte of the mask
   input  logic [LaneW-1:0]              base_i,
   output logic [LaneW-1:0][Lanes-1:0] route_o,
   output logic [CountW-1:0]             kept_o
@@ -26,10 +30,7 @@ module kt_zvc_routes #(
     $error("kt_zvc_routes: Lanes must be a power of two");
   end
 
-  // Sums of bytes of the mask, a prefix network over them, and short sums inside a byte.
-  localparam int unsigned Byte  = (Lanes < 8) ? Lanes : 8;
-  localparam int unsigned Bytes = Lanes / Byte;
-
+  // A prefix network over the bytes of the mask, and short sums inside a byte.
   logic [CountW-1:0] below[Bytes];  // marked lanes in this byte and those below it
   logic [LaneW-1:0]  first[Bytes];  // destination of the byte's first marked lane
 
@@ -39,7 +40,7 @@ module kt_zvc_routes #(
     below   = '{default: 'x};
     first   = '{default: 'x};
     if (en_i) begin
-      for (int unsigned b = 0; b < Bytes; b++) below[b] = CountW'($countones(mask_i[b*Byte+:Byte]));
+      for (int unsigned b = 0; b < Bytes; b++) below[b] = CountW'(ones_i[b]);
       for (int unsigned level = 0; Bytes >> level > 1; level++) begin
         for (int unsigned b = 0; b < Bytes; b++) begin
           if (((b >> level) & 1) == 1) below[b] = below[b] + below[((b>>level)<<level)-1];
