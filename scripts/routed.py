@@ -181,12 +181,12 @@ def script(netlist, output):
 def main():
     parser = argparse.ArgumentParser(description="A routed netlist as plain Verilog.")
     parser.add_argument("--config", default="micro", choices=sorted(lint.configurations()))
-    parser.add_argument("--seed", type=int, help="default: the one routed last")
+    parser.add_argument("--seed", type=int, help="default: the fastest of those routed last")
     parser.add_argument("--output", required=True)
     args = parser.parse_args()
     stem = os.path.join(route.OUT, args.config)
     netlist = stem + "_design.json"
-    design = without_shell(Netlist(stem + ".json"), Netlist(f"{stem}_{args.seed or route.last_seed(args.config)}_routed.json"), lint.configurations()[args.config])
+    design = without_shell(Netlist(stem + ".json"), Netlist(f"{stem}_{args.seed or route.fastest_seed(args.config)}_routed.json"), lint.configurations()[args.config])
     tools.write(netlist, json.dumps(design))
     return tools.yosys_verilog(lambda file: script(netlist, file), args.output)
 
