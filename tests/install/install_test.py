@@ -5,7 +5,6 @@
 KAITEN_BUILD names the build folder (default: build), CMAKE the program, CXX and CXXFLAGS the compiler of the build."""
 import glob
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -18,16 +17,6 @@ import tools
 BUILD = os.environ.get("KAITEN_BUILD") or os.path.join(ROOT, "build")
 CMAKE = os.environ.get("CMAKE") or "cmake"
 DEMO = os.path.join(ROOT, "models", "demo")
-
-
-def first_in_source(header):
-    """Whether a source of the same name begins with this header, so that it does not live on what others include."""
-    source = os.path.join(ROOT, "sw", os.path.splitext(header)[0] + ".cpp")
-    if not os.path.exists(source):
-        return False
-    with open(source, encoding="utf-8") as f:
-        first = re.search(r'^#include [<"]([^">]+)[">]', f.read(), re.MULTILINE)
-    return first is not None and first[1] == header
 
 
 class Install(unittest.TestCase):
@@ -53,18 +42,17 @@ class Install(unittest.TestCase):
                                 OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
         self.assertEqual(told.count("Pareto set"), 1, told)
 
-    def compile_headers(self, include):
-        """Every public header with nothing but the installed folder: what is installed is what is listed. All together, and
-        alone those that no source has as its first include: the lint compiles sources without precompiled headers."""
+    def compile_headers_alone(self, include):
+        """Every public header, and it alone, with nothing but the installed folder: what is installed is what is listed."""
         listed = set(tools.public_headers())
         top = os.path.join(include, "kaiten")
         found = {os.path.relpath(os.path.join(path, name), top) for path, _, names in os.walk(top) for name in names}
         self.assertEqual(found, listed)
         compiler = os.environ.get("CXX") or "c++"
-        for headers in [sorted(listed), *([header] for header in sorted(listed) if not first_in_source(header))]:
+        for header in sorted(listed):
             done = subprocess.run([compiler, "-std=c++20", "-fsyntax-only", "-Wall", "-Werror", f"-I{include}", f"-I{top}", "-x", "c++", "-"],
-                                  input="".join(f"#include <kaiten/{header}>\n" for header in headers), capture_output=True, text=True)
-            self.assertEqual(done.returncode, 0, f"{headers}:\n{done.stderr[:2000]}")
+                                  input=f"#include <kaiten/{header}>\n", capture_output=True, text=True)
+            self.assertEqual(done.returncode, 0, f"{header}:\n{done.stderr[:2000]}")
 
     def with_pkg_config(self, prefix, folder, expected):
         """The same program by one call of the compiler."""
@@ -98,7 +86,7 @@ class Install(unittest.TestCase):
                             text = f.read()
                         for place in (ROOT, BUILD):
                             self.assertNotIn(place + os.sep, text, name)
-            self.compile_headers(os.path.join(prefix, "include"))
+            self.compile_headers_alone(os.path.join(prefix, "include"))
             self.build_example("convolve", prefix, build)
             self.assertRegex(self.run_checked(os.path.join(build, "convolve", "convolve")), r"\nrelative difference \S+\n$")
 
