@@ -75,7 +75,7 @@ mutants: setup-all ## a few mutants of every module: system tests must find them
 synth: setup-all ## FPGA resources of every block against fpga/budget.json (TARGET=xc7|xcup|cyclonev|ecp5: one family)
 	@python3 scripts/synth.py $(if $(TARGET),--target $(TARGET))
 
-route: setup-all ## place and route micro on a Lattice LFE5U-85F (ROUTE_ARGS: see scripts/route.py; twenty minutes; installs nextpnr)
+route: setup-all ## place and route micro on a Lattice LFE5U-85F (ROUTE_ARGS: see scripts/route.py; half an hour a seed; installs nextpnr)
 	@scripts/setup.sh --long
 	@python3 scripts/route.py $(ROUTE_ARGS)
 

