@@ -3,11 +3,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes the tables of docs/verification/overview.md: for every module of the RTL the tests that simulate it, the proofs that read it,
 the kill rates of its mutants by proofs (docs/verification/proof_mutants.md, docs/hardware/zvc_codec.md) and by system tests (docs/data/system_mutants.json), and its
-coverage (docs/data/coverage.json); what the soak has done (docs/data/soak.json); and for every unit of the software the tests that include it.
+coverage (docs/data/coverage.json); what the soak has done (docs/data/soak.json) and what the last long check found, step by step
+(docs/data/long_check.json); and for every unit of the software the tests that include it.
 
 usage: gen_verification.py [--check] [--summary build/check/summary.json]
   --check    write nothing; exit code 1 if the committed table differs
-  --summary  also write what the last `make check-long` said"""
+  --summary  first record the steps that `check.py --long` has run; those that are not in it stay as they were"""
 import argparse
 import glob
 import json
@@ -15,9 +16,11 @@ import os
 import re
 import sys
 
+import check
 import tools
 
 DOCS = "docs/verification/overview.md"
+LONG_CHECK = os.path.join(tools.ROOT, "docs/data/long_check.json")
 # Read by every job, or inside everything: they would only fill the table.
 EVERYWHERE = {"kt_fifo", "kt_skid", "kt_ram_1r1w", "kt_clk_gate"}
 
@@ -234,13 +237,24 @@ def soak_table():
     return tools.markdown(["configuration", "networks", "whole runs", "bus errors", "soft resets", "beats read", "beats written", "cycles"], rows)
 
 
-def summary(path):
+def record(path):
+    """Takes the steps of a summary.json into docs/data/long_check.json."""
     with open(path) as f:
         steps = json.load(f)["steps"]
-    rows = [[s["step"], str(s["passed"]), str(s["failed"]), str(len(s["skipped"])), f"{s['seconds']:.0f}", s["commit"]] for s in steps]
-    sums = [str(sum(s[what] for s in steps)) for what in ("passed", "failed")]
-    rows.append(["all", *sums, str(sum(len(s["skipped"]) for s in steps)), f"{sum(s['seconds'] for s in steps):.0f}", ""])
-    return tools.markdown(["step", "passed", "failed", "skipped", "seconds", "commit"], rows)
+    records = tools.read_records(LONG_CHECK)
+    for step in steps:
+        kept = {key: step[key] for key in ("passed", "failed", "seconds", "commit")}
+        records[step["step"]] = {**kept, "skipped": len(step["skipped"])}
+    tools.write_records(LONG_CHECK, records)
+
+
+def long_check_table():
+    records = tools.read_records(LONG_CHECK)
+    steps = [(name, records[name]) for name in check.STEPS if name in records]
+    counts = ("passed", "failed", "skipped", "seconds")
+    rows = [[name, *(f"{step[count]:.0f}" for count in counts), step["commit"]] for name, step in steps]
+    rows.append(["all", *(f"{sum(step[count] for _, step in steps):.0f}" for count in counts), ""])
+    return tools.markdown(["step", *counts, "commit"], rows)
 
 
 def main():
@@ -248,11 +262,12 @@ def main():
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--summary", metavar="FILE")
     args = parser.parse_args()
+    if args.summary:
+        record(args.summary)
     old = read(DOCS)
     new = tools.between(tools.between(old, "table", table()), "software", software_table())
     new = tools.between(new, "soak", soak_table())
-    if args.summary:
-        new = tools.between(new, "check-long", summary(args.summary))
+    new = tools.between(new, "check-long", long_check_table())
     return tools.write_generated({DOCS: new}, args.check)
 
 

@@ -13,6 +13,7 @@ import unittest.mock
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../scripts"))
 import check
+import gen_verification
 import lint
 import tools
 
@@ -126,6 +127,20 @@ raise SystemExit(1)
         run.junit("lint", self.path("r.xml"), 1.0)
         self.assertEqual((run.passed, run.failed, run.skipped), (1, 1, ["lint: three"]))
 
+
+
+class LongCheck(Quiet):
+    def test_steps_that_did_not_run_stay_in_the_record(self):
+        def summary(step, passed, commit):
+            told = {"step": step, "passed": passed, "failed": 0, "skipped": ["a"], "seconds": 1.5, "commit": commit}
+            return self.path(f"{step}.json", json.dumps({"steps": [told]}))
+
+        with unittest.mock.patch.object(gen_verification, "LONG_CHECK", self.path("record.json")):
+            gen_verification.record(summary("tests", 3, "old"))
+            gen_verification.record(summary("build", 1, "old"))
+            gen_verification.record(summary("tests", 4, "new"))
+            rows = gen_verification.long_check_table().splitlines()[2:]
+        self.assertEqual(rows, ["| build | 1 | 0 | 1 | 2 | old |", "| tests | 4 | 0 | 1 | 2 | new |", "| all | 5 | 0 | 2 | 3 |  |"])
 
 class Stamps(Quiet):
     def test_hold_only_for_the_same_inputs(self):
