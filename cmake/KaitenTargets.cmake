@@ -1,16 +1,18 @@
 # SPDX-FileCopyrightText: the Kaiten authors
 # SPDX-License-Identifier: Apache-2.0
 
-# The three kinds of targets everybody writes:
+# The kinds of targets everybody writes:
 #   kaiten_library(<folder> SOURCES a.cpp ... [NATIVE b.cpp ...] [OPTIMIZED] [DEPS kaiten_graph ...]
 #                  [PRECOMPILED x.h [DEFINITIONS ...]])                       static library kaiten_<folder>
 #   kaiten_test(<name> SOURCES x_test.cpp ... [DEPS ...] [LABELS ...] [OPTIMIZE])      GoogleTest program, one ctest per case
 #   kaiten_rtl_test(<name> TOP kt_x [PARAMS Kp=4 Cp=4] [RTL extra.sv ...] SOURCES x_test.cpp ...
-#                   [DEPS ...] [KIND check|fast|debug] [LABELS ...] [OPTIMIZE])        the same around a verilated module (V<top>)
+#                   [DEPS ...] [KIND check|fast|debug] [LABELS ...] [OPTIMIZE] [SPLIT])  the same around a verilated module (V<top>)
+#   kaiten_test_support(<name> SOURCES x.cpp ... [DEPS ...])                           static library that tests share
 # Headers are included from sw/ ("graph/graph.h"); tests also see tb/ and the source root ("tests/support/seed.h").
 # OPTIMIZED: -O3 also where the rest is built for debugging. NATIVE: sources that gain from the machine's vectors (KAITEN_MARCH).
 # Libraries start from sw/precompiled.h, or from the header of their own that PRECOMPILED names, whose macros need DEFINITIONS.
 # Tests are not optimised, which would take most of their building, unless OPTIMIZE says that their own code works hard.
+# SPLIT: of a large model, as kaiten_verilate() has it.
 # A test labelled `long` is built and run in `make check-long` only (by hand: the target long_programs). Those without a label
 # are tests of the software alone, which the sanitizers run, too: the target software_tests builds them. `software_long` are
 # those that take them minutes by arithmetic: without sanitizers they run as all others do, with them in `make check-long`.
@@ -87,14 +89,29 @@ function(kaiten_library folder)
   endif()
 endfunction()
 
+# What a target made of tests' sources is compiled with.
+function(kaiten_as_test target)
+  target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR}/sw ${PROJECT_SOURCE_DIR}/tb ${PROJECT_SOURCE_DIR})
+  target_compile_options(${target} PRIVATE ${KAITEN_WARNINGS})
+  kaiten_precompiled(${target} tests ${PROJECT_SOURCE_DIR}/tests/support/precompiled.h OPTIONS -O0
+    DEFINITIONS ${KAITEN_GTEST_DEFINITIONS})
+endfunction()
+
+function(kaiten_test_support name)
+  cmake_parse_arguments(A "" "" "SOURCES;DEPS" ${ARGN})
+  add_library(${name} STATIC EXCLUDE_FROM_ALL ${A_SOURCES})
+  kaiten_as_test(${name})
+  target_link_libraries(${name} PUBLIC ${A_DEPS} GTest::gtest)
+endfunction()
+
 function(kaiten_test name)
   cmake_parse_arguments(A "OPTIMIZE" "" "SOURCES;DEPS;LABELS" ${ARGN})
   add_executable(${name} ${A_SOURCES})
-  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/sw ${PROJECT_SOURCE_DIR}/tb ${PROJECT_SOURCE_DIR})
-  target_compile_options(${name} PRIVATE ${KAITEN_WARNINGS})
-  if(NOT A_OPTIMIZE)
-    kaiten_precompiled(${name} tests ${PROJECT_SOURCE_DIR}/tests/support/precompiled.h OPTIONS -O0
-      DEFINITIONS ${KAITEN_GTEST_DEFINITIONS})
+  if(A_OPTIMIZE)
+    target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/sw ${PROJECT_SOURCE_DIR}/tb ${PROJECT_SOURCE_DIR})
+    target_compile_options(${name} PRIVATE ${KAITEN_WARNINGS})
+  else()
+    kaiten_as_test(${name})
   endif()
   target_link_libraries(${name} PRIVATE ${A_DEPS} kaiten_source_file GTest::gtest_main)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/test-bin)
@@ -131,7 +148,7 @@ function(kaiten_long_program name)
 endfunction()
 
 function(kaiten_rtl_test name)
-  cmake_parse_arguments(A "OPTIMIZE" "TOP;KIND" "PARAMS;RTL;SOURCES;DEPS;LABELS;ARGS" ${ARGN})
+  cmake_parse_arguments(A "OPTIMIZE;SPLIT" "TOP;KIND" "PARAMS;RTL;SOURCES;DEPS;LABELS;ARGS" ${ARGN})
   if(NOT A_KIND)
     set(A_KIND check)
   endif()
@@ -147,7 +164,11 @@ function(kaiten_rtl_test name)
   string(SUBSTRING ${key} 0 8 key)
   set(model model_${A_TOP}_${key})
   if(NOT TARGET ${model})
-    kaiten_verilate(${model} TOP ${A_TOP} KIND ${A_KIND} RTL ${A_RTL} ARGS ${args})
+    set(split "")
+    if(A_SPLIT)
+      set(split SPLIT)
+    endif()
+    kaiten_verilate(${model} TOP ${A_TOP} KIND ${A_KIND} ${split} RTL ${A_RTL} ARGS ${args})
   endif()
   set(optimize "")
   if(A_OPTIMIZE)

@@ -18,6 +18,7 @@ from tool_case import KAITEN, ROOT, ToolCase, run, table
 IMAGES = os.path.join(ROOT, "models", "demo")
 NANO = ("--config", "nano")
 VOLUME = ("volume", os.path.join(ROOT, "models", "volumes", "small.znni"), "--size", "40,40,40", "--threads", "1")
+RATES = os.path.join(ROOT, "tests", "cli", "volume_rates.json")  # of no machine
 NOBODY = 65534
 # Every option that writes a file as a whole, with a short command.
 WRITERS = {
@@ -149,7 +150,8 @@ class Parts(ToolCase):
         return run(KAITEN, *VOLUME, "--memory", "1GiB", *arguments)
 
     def test_volumes(self):
-        calibration = ("--calibration", self.file("c.json"))
+        with open(RATES, encoding="utf-8") as rates:  # measuring them takes ten seconds
+            calibration = ("--calibration", self.file("c.json", rates.read()))
         out = self.file("out.raw", "old")
         os.chmod(out, 0o640)
         self.assertEqual(self.volume("--output", out, *calibration).returncode, 0)
@@ -245,7 +247,7 @@ class Waves(ToolCase):
 
     def test_full_disk(self):
         for file_bytes in (100, 60000):
-            done = limited(("run", "demo", *NANO, "--wave", self.file("w.fst")), file_bytes)
+            done = limited(("run", "demo", *NANO, "--wave", self.file("w.fst"), "--wave-to", "2000"), file_bytes)
             self.assertEqual((done.returncode, len(done.stderr.splitlines())), (2, 1), done.stderr)
             self.assertEqual(os.listdir(self.folder), [])
 
