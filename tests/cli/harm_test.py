@@ -18,7 +18,6 @@ from tool_case import KAITEN, ROOT, ToolCase, run, table
 IMAGES = os.path.join(ROOT, "models", "demo")
 NANO = ("--config", "nano")
 VOLUME = ("volume", os.path.join(ROOT, "models", "volumes", "small.znni"), "--size", "40,40,40", "--threads", "1")
-RATES = os.path.join(ROOT, "tests", "cli", "volume_rates.json")  # of no machine
 NOBODY = 65534
 # Every option that writes a file as a whole, with a short command.
 WRITERS = {
@@ -150,8 +149,7 @@ class Parts(ToolCase):
         return run(KAITEN, *VOLUME, "--memory", "1GiB", *arguments)
 
     def test_volumes(self):
-        with open(RATES, encoding="utf-8") as rates:  # measuring them takes ten seconds
-            calibration = ("--calibration", self.file("c.json", rates.read()))
+        calibration = ("--calibration", self.file("c.json"))
         out = self.file("out.raw", "old")
         os.chmod(out, 0o640)
         self.assertEqual(self.volume("--output", out, *calibration).returncode, 0)
