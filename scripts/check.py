@@ -6,8 +6,9 @@ step is counted.
 
 usage: check.py [--preset P] [-j N] [--long] [--only STEP,...]
 Results go under build/check/: one JUnit file a step and summary.json, written after each step, so that what was interrupted can go
-on with --only: the other steps stay in the summary as they were, each with the commit it looked at. Skipped tests are listed by name; the last line is
-`N passed, N failed` or `N passed, N failed, N skipped`. Exit code 1 if anything failed, 130 after Ctrl-C."""
+on with --only: the other steps stay in the summary as they were, each with the commit it looked at and whether with --long.
+Skipped tests are listed by name; the last line is `N passed, N failed` or `N passed, N failed, N skipped`. Exit code 1 if
+anything failed, 130 after Ctrl-C."""
 import argparse
 import glob
 import json
@@ -106,7 +107,7 @@ class Check:
         self.failed += failed
         self.skipped += skipped
         self.steps.append({"step": step, "passed": passed, "failed": failed, "skipped": skipped,
-                           "seconds": round(seconds, 1), "commit": self.commit})
+                           "seconds": round(seconds, 1), "commit": self.commit, "long": self.args.long})
         self.summarise()
         print(f"   {step}: {tools.verdict(passed, failed, len(skipped))} in {seconds:.0f} s", flush=True)
 

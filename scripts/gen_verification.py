@@ -8,7 +8,7 @@ coverage (docs/data/coverage.json); what the soak has done (docs/data/soak.json)
 
 usage: gen_verification.py [--check] [--summary build/check/summary.json]
   --check    write nothing; exit code 1 if the committed table differs
-  --summary  first record the steps that `check.py --long` has run; those that are not in it stay as they were"""
+  --summary  first record the steps of it that ran something with --long; the others stay as they were"""
 import argparse
 import glob
 import json
@@ -238,9 +238,9 @@ def soak_table():
 
 
 def record(path):
-    """Takes the steps of a summary.json into docs/data/long_check.json."""
+    """Takes the steps of a summary.json that ran with --long into docs/data/long_check.json."""
     with open(path) as f:
-        steps = json.load(f)["steps"]
+        steps = [s for s in json.load(f)["steps"] if s.get("long") and s["passed"] + s["failed"]]
     records = tools.read_records(LONG_CHECK)
     for step in steps:
         kept = {key: step[key] for key in ("passed", "failed", "seconds", "commit")}
@@ -259,8 +259,9 @@ def long_check_table():
 
 def main():
     parser = argparse.ArgumentParser(description="The tables of docs/verification/overview.md.")
-    parser.add_argument("--check", action="store_true")
-    parser.add_argument("--summary", metavar="FILE")
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("--check", action="store_true")
+    what.add_argument("--summary", metavar="FILE")
     args = parser.parse_args()
     if args.summary:
         record(args.summary)

@@ -128,19 +128,29 @@ raise SystemExit(1)
         self.assertEqual((run.passed, run.failed, run.skipped), (1, 1, ["lint: three"]))
 
 
-
 class LongCheck(Quiet):
-    def test_steps_that_did_not_run_stay_in_the_record(self):
-        def summary(step, passed, commit):
-            told = {"step": step, "passed": passed, "failed": 0, "skipped": ["a"], "seconds": 1.5, "commit": commit}
-            return self.path(f"{step}.json", json.dumps({"steps": [told]}))
+    def setUp(self):
+        super().setUp()
+        place = unittest.mock.patch.object(gen_verification, "LONG_CHECK", self.path("record.json"))
+        place.start()
+        self.addCleanup(place.stop)
 
-        with unittest.mock.patch.object(gen_verification, "LONG_CHECK", self.path("record.json")):
-            gen_verification.record(summary("tests", 3, "old"))
-            gen_verification.record(summary("build", 1, "old"))
-            gen_verification.record(summary("tests", 4, "new"))
-            rows = gen_verification.long_check_table().splitlines()[2:]
+    def summary(self, step, passed, commit, long=True):
+        told = {"step": step, "passed": passed, "failed": 0, "skipped": ["a"], "seconds": 1.5, "commit": commit, "long": long}
+        return self.path(f"{step}.json", json.dumps({"steps": [told]}))
+
+    def test_steps_that_did_not_run_stay_in_the_record(self):
+        for step in (("tests", 3, "old"), ("build", 1, "old"), ("tests", 4, "new")):
+            gen_verification.record(self.summary(*step))
+        rows = gen_verification.long_check_table().splitlines()[2:]
         self.assertEqual(rows, ["| build | 1 | 0 | 1 | 2 | old |", "| tests | 4 | 0 | 1 | 2 | new |", "| all | 5 | 0 | 2 | 3 |  |"])
+
+    def test_short_steps_and_those_that_ran_nothing_are_not_recorded(self):
+        gen_verification.record(self.summary("formal", 3, "old"))
+        gen_verification.record(self.summary("formal", 2, "new", long=False))
+        gen_verification.record(self.summary("formal", 0, "new"))
+        self.assertEqual(tools.read_records(gen_verification.LONG_CHECK)["formal"]["commit"], "old")
+
 
 class Stamps(Quiet):
     def test_hold_only_for_the_same_inputs(self):
