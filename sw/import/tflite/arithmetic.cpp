@@ -25,12 +25,10 @@ int dimension(const Shape& shape, std::size_t d) {
 void expect_stretched(State& s, const Op& op) {
   const Shape& a = s.graph.input_of(op, 0).shape;
   const Shape& b = s.graph.input_of(op, 1).shape;
-  if (s.open.contains(op.output)) {
-    Shape made(std::max(a.size(), b.size()));
-    for (std::size_t d = 0; d < made.size(); d++)
-      made[made.size() - 1 - d] = std::max(dimension(a, d), dimension(b, d));
-    infer_shape(s, op.output, made);
-  }
+  Shape stretched(std::max(a.size(), b.size()));
+  for (std::size_t d = 0; d < stretched.size(); d++)
+    stretched[stretched.size() - 1 - d] = std::max(dimension(a, d), dimension(b, d));
+  takes_shape(s, op.output, stretched);  // or one of more dimensions of one cell
   const Shape& out = s.graph.output_of(op).shape;
   bool made = out.size() >= std::max(a.size(), b.size());
   for (std::size_t d = 0; d < out.size(); d++) {
@@ -78,6 +76,7 @@ bool import_sub(State& s, const Node& node, Op& op) { return import_binary<tflit
 bool import_mul(State& s, const Node& node, Op& op) { return import_binary<tflite::MulOptions>(s, node, op); }
 
 bool import_quantize(State& s, const Node& node, Op& op) {
+  if (import_function_of_real(s, node, op)) return s.status_of(op.output) == Status::Ready;
   if (!use_activation(s, node, op)) return false;
   const Tensor& in = s.graph.input_of(op);
   expect_output(s, op, in.shape);
@@ -88,6 +87,7 @@ bool import_quantize(State& s, const Node& node, Op& op) {
 bool import_dequantize(State& s, const Node& node, Op& op) {
   if (!use_input(s, node, op)) return false;
   expect_output(s, op, s.graph.input_of(op).shape);
+  if (s.graph.output_of(op).type == ElementType::Float32) dequantises(s, op);
   return true;
 }
 

@@ -227,9 +227,9 @@ constexpr struct {
 std::optional<Folded> shape_of(const State& s, int index) {
   if (index == kNoTensor) return std::nullopt;
   const Status status = s.status_of(index);
-  if (status != Status::Ready && status != Status::Regrouped) return std::nullopt;
+  if (status != Status::Ready && status != Status::Regrouped && status != Status::Real) return std::nullopt;
   const std::optional<Shape> stated = stated_shape(s, index);
-  const Shape& shape = status == Status::Ready ? s.tensor(index).shape : *stated;
+  const Shape& shape = status == Status::Regrouped ? *stated : s.tensor(index).shape;
   return Folded{list_of(shape.size()), Integers(shape.begin(), shape.end())};
 }
 

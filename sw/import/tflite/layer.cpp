@@ -22,6 +22,10 @@ bool use_activation(State& s, const Node& node, Op& op, fb::uoffset_t i) {
     refuse(s, {"quantised operands", "operand '" + s.tensor_name(index) + "' of integers"});
     return false;
   }
+  if (status == Status::Real) {
+    refuse(s, not_quantised(s, index));
+    return false;
+  }
   op.inputs.push_back(index);
   if (status == Status::Untouched)
     return import_constant_operand(s, index) && s.status_of(op.output) == Status::Ready;
@@ -106,10 +110,9 @@ bool import_window(State& s, Op& op, tflite::PaddingKind padding, int out_channe
 }
 
 void expect_output(State& s, const Op& op, const Shape& expected) {
-  if (s.open.contains(op.output)) return infer_shape(s, op.output, expected);
-  const Shape& found = s.graph.output_of(op).shape;
-  if (found == expected) return;
-  fail_layer(s, "output has shape " + shape_text(found) + ", expected " + shape_text(expected));
+  if (takes_shape(s, op.output, expected)) return;
+  fail_layer(s, "output has shape " + shape_text(s.graph.output_of(op).shape) + ", expected " +
+                    shape_text(expected));
 }
 
 bool require_map(State& s, const Op& op) {

@@ -9,11 +9,13 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
+#include <set>
 #include <utility>
 #include <vector>
 
 #include "base/error.h"
 #include "import/import.h"
+#include "import/tflite/layer.h"
 #include "import/tflite/operators.h"
 #include "import/tflite/state.h"
 #include "import/tflite/tensors.h"
@@ -124,11 +126,22 @@ void import_outputs(State& s) {
     s.layer.name = s.tensor_name(index);
     if (s.status_of(index) == Status::Untouched) fail("output '" + s.layer.name + "' is never computed");
     if (s.status_of(index) == Status::Regrouped) complete_regrouping(s, index);
+    if (s.status_of(index) == Status::Real)
+      end_before(s, not_quantised(s, index), {s.reals.at(index).dequantised});
     if (s.status_of(index) == Status::Folded)
       refuse(s,
              {"outputs that depend on the inputs' values", "'" + s.layer.name + "', computed from shapes"});
     s.graph.outputs.push_back(s.tensor(index).is_constant() ? activation_of(s, index) : index);
   }
+}
+
+// Dequantised values that tables alone read are none of the graph.
+void drop_unread(State& s) {
+  std::set<int> wanted(s.graph.outputs.begin(), s.graph.outputs.end());
+  wanted.insert(s.before_tail.begin(), s.before_tail.end());
+  for (const Op& op : s.graph.ops) wanted.insert(op.inputs.begin(), op.inputs.end());
+  std::erase_if(s.graph.ops,
+                [&](const Op& op) { return s.reals.contains(op.output) && !wanted.contains(op.output); });
 }
 
 }  // namespace
@@ -170,6 +183,7 @@ ImportResult import_tflite(std::span<const std::uint8_t> file, const std::string
   s.reads_inputs = false;
   for (const Node* node : *s.operators) import_operator(s, *node);
   import_outputs(s);
+  drop_unread(s);
   return finish(s);
 }
 

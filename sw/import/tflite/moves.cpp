@@ -63,7 +63,7 @@ bool infer_reshape(State& s, const Node& node, const Op& op) {
   std::int64_t known = 1;
   for (const int size : shape) known = size > 0 && known <= elements ? known * size : known;
   for (int& size : shape) size = size == -1 ? int(elements / known) : size;
-  infer_shape(s, op.output, shape);
+  takes_shape(s, op.output, shape);
   return true;
 }
 
@@ -89,8 +89,8 @@ bool import_reshape(State& s, const Node& node, Op& op) {
   if (!use_input(s, node, op)) return false;
   const Tensor& in = s.graph.input_of(op);
   const Tensor& out = s.graph.output_of(op);
-  if (s.open.contains(op.output) && code_of(s, node) == Code::RESHAPE && !infer_reshape(s, node, op))
-    return false;
+  const bool fits = !s.open.contains(op.output) && in.elements() == out.elements();
+  if (!fits && code_of(s, node) == Code::RESHAPE && !infer_reshape(s, node, op)) return false;
   if (in.elements() != out.elements())
     fail_layer(s, "cannot turn shape " + shape_text(in.shape) + " into " + shape_text(out.shape));
   return expect_same_quantization(s, op);

@@ -144,13 +144,19 @@ void check_operand(const State& s, int index) {
     fail_layer(s, "tensor '" + s.tensor_name(index) + "' is used before it is computed");
 }
 
-// What the node reads that is computed.
+bool is_computed(const State& s, int index) {
+  return s.status_of(index) == Status::Real ||
+         (s.status_of(index) == Status::Ready && !s.tensor(index).is_constant());
+}
+
+// What the node reads that operators of the graph compute; of functions of dequantised values, these values.
 std::vector<int> computed_inputs(const State& s, const Node& node) {
   std::vector<int> inputs;
   if (node.inputs() == nullptr) return inputs;
   for (const int index : *node.inputs()) {
-    if (index != kNoTensor && s.status_of(index) == Status::Ready && !s.tensor(index).is_constant())
-      inputs.push_back(index);
+    if (index == kNoTensor) continue;
+    const bool real = s.status_of(index) == Status::Real;
+    if (is_computed(s, index)) inputs.push_back(real ? s.reals.at(index).dequantised : index);
   }
   return inputs;
 }
@@ -193,9 +199,10 @@ bool is_beyond_quantised(State& s, const Node& node, Code code) {
   if (code == Code::QUANTIZE || has_weights(code) || node.inputs() == nullptr || node.outputs() == nullptr)
     return false;
   const std::vector<int> inputs = computed_inputs(s, node);
-  const auto other = std::find_if(inputs.begin(), inputs.end(),
-                                  [&](int index) { return s.tensor(index).type != ElementType::Int8; });
-  if (other != inputs.end()) {
+  const auto other = std::find_if(node.inputs()->begin(), node.inputs()->end(), [&](int index) {
+    return index != kNoTensor && is_computed(s, index) && s.tensor(index).type != ElementType::Int8;
+  });
+  if (other != node.inputs()->end()) {
     end_before(s, not_quantised(s, *other), inputs);
   } else if (s.tail_operators > 0 && !writes_bytes(s, node) &&
              std::any_of(node.inputs()->begin(), node.inputs()->end(), [&](int index) {
@@ -283,7 +290,7 @@ void import_operator(State& s, const Node& node) {
   const Operator* const known = known_operator(code);
   if (node.inputs() != nullptr && node.outputs() != nullptr && folds(s, node, code)) return;
   const std::size_t refusals_before = s.refused_layers;
-  if (is_beyond_quantised(s, node, code)) return;
+  if (is_real(s, node, code) || is_beyond_quantised(s, node, code)) return;
   if (known == nullptr) return refuse_operator(s, node);
   if (known->import == nullptr) {
     check_input_count(s, node, *known);

@@ -95,6 +95,14 @@ bool import_neg(State& s, const Node& node, Op& op);
 bool import_elu(State& s, const Node& node, Op& op);
 bool import_gelu(State& s, const Node& node, Op& op);
 
+// reals.cpp
+// Takes note of what a DEQUANTIZE, `op`, makes of its activation.
+void dequantises(State& s, const Op& op);
+// Takes a node that computes functions of dequantised values: it is none of the graph. False: it is no such node.
+bool is_real(State& s, const Node& node, Code code);
+// A QUANTIZE of such values: the table of what their activation becomes. False, and nothing is done: it reads no such values.
+bool import_function_of_real(State& s, const Node& node, Op& op);
+
 // moves.cpp
 bool import_reshape(State& s, const Node& node, Op& op);
 bool import_concat(State& s, const Node& node, Op& op);

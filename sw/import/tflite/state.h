@@ -36,6 +36,7 @@ enum class Status : std::uint8_t {
   Unsupported,  // activation, produced but not usable; why stands in the refusals
   Regrouped,    // between the reshapes of a channel shuffle: see State::regrouped
   Folded,       // integers whose values are known: see State::folded
+  Real,         // float32 values that no operator of the graph computes: see State::reals
   Spread,       // a batch before or after a convolution that is a dilated one: see State::dilations
 };
 
@@ -54,6 +55,13 @@ struct Dilation {
   int result = kNoTensor;  // the map that the convolution's results become
 };
 
+// Float32 values that are a function of a quantised activation.
+struct Real {
+  int source = kNoTensor;       // the activation
+  int dequantised = kNoTensor;  // what DEQUANTIZE makes of it
+  std::vector<float> values;    // of each stored value, from -128 on
+};
+
 struct State : ImportState {
   State(const tflite::Model& model, std::size_t file_bytes, const std::string& name);
 
@@ -66,6 +74,7 @@ struct State : ImportState {
   std::map<int, Regrouping> regrouped;
   std::map<int, Dilation> dilations;           // of the batches that a convolution reads
   std::map<int, Folded> folded;                // computed ones, and constants that were asked for
+  std::map<int, Real> reals;                   // what DEQUANTIZE makes, and functions of it
   std::optional<std::map<int, bool>> readers;  // tensors that are read: by TRANSPOSE alone
   std::set<int> open;              // activations of no stated shape: the operator that writes one knows
   bool reads_inputs = true;        // of the network, which must state theirs

@@ -132,6 +132,18 @@ void infer_shape(State& s, int index, const Shape& shape) {
   charge_activation(s, std::int64_t(tensor.bytes()));
 }
 
+bool takes_shape(State& s, int index, const Shape& shape) {
+  const auto* signature = s.file_tensor(index).shape_signature();
+  Shape stated = s.tensor(index).shape;
+  const bool leaves_first = signature != nullptr && signature->size() == stated.size() &&
+                            stated.size() == shape.size() && !shape.empty() && signature->Get(0) < 0;
+  if (leaves_first) stated.front() = shape.front();
+  if (!s.open.contains(index) && !(leaves_first && stated == shape && s.tensor(index).shape != shape))
+    return s.tensor(index).shape == shape;
+  infer_shape(s, index, shape);
+  return true;
+}
+
 std::optional<Shape> read_shape(State& s, int index) {
   const auto* dims = s.file_tensor(index).shape();
   if (dims == nullptr) return Shape{};

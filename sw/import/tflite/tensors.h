@@ -31,6 +31,9 @@ std::int64_t check_shape(const State& s, int index, const Shape& shape);
 bool states_shape(const State& s, int index);
 // The shape of an activation that the file leaves out or open.
 void infer_shape(State& s, int index, const Shape& shape);
+// Likewise `shape` where the file leaves it out, or its first dimension open and states another size for that alone. Whether
+// the activation has this shape then.
+bool takes_shape(State& s, int index, const Shape& shape);
 // The shape of a tensor; nothing after a refusal (rank, dimensions that may change).
 std::optional<Shape> read_shape(State& s, int index);
 

@@ -91,14 +91,12 @@ bool import_fully_connected(State& s, const Node& node, Op& op) {
   const auto elements = std::int64_t(input.elements());
   if (elements % kernel[1] != 0) fail_fit(s, kernel, "an input of shape " + shape_text(input.shape));
   const std::int64_t rows = elements / kernel[1];
-  if (s.open.contains(op.output)) {
-    Shape made = {int(rows), kernel[0]};
-    if (settings.keep_num_dims() && input.shape.back() == kernel[1]) {
-      made = input.shape;
-      made.back() = kernel[0];
-    }
-    infer_shape(s, op.output, made);
+  Shape made = {int(rows), kernel[0]};
+  if (settings.keep_num_dims() && input.shape.back() == kernel[1]) {
+    made = input.shape;
+    made.back() = kernel[0];
   }
+  takes_shape(s, op.output, made);  // or another one of as many rows
   if (std::int64_t(output.elements()) != rows * kernel[0] || output.nhwc().c != kernel[0]) {
     fail_layer(s, "output has shape " + shape_text(output.shape) + ", expected " + std::to_string(rows) +
                       "x" + std::to_string(kernel[0]));
