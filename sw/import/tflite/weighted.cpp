@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Convolutions and fully connected layers of TensorFlow Lite.
+#include <algorithm>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "import/tflite/constants.h"
 #include "import/tflite/layer.h"
@@ -47,6 +49,33 @@ bool import_window_and_weights(State& s, const Node& node, const Options& settin
 
 [[noreturn]] void fail_fit(const State& s, const Shape& kernel, const std::string& what) {
   fail_layer(s, "weights of shape " + shape_text(kernel) + " do not fit " + what);
+}
+
+// The map of which a fully connected layer reads the pixels as a list; kNoTensor: it reads another thing.
+int map_of_pixels(const State& s, const Op& op, int channels) {
+  const auto made =
+      std::find_if(s.graph.ops.rbegin(), s.graph.ops.rend(),
+                   [&](const Op& before) { return before.output == op.inputs[0]; });
+  if (made == s.graph.ops.rend() || made->kind != OpKind::Reshape) return kNoTensor;
+  const Shape& list = s.graph.input_of(op).shape;
+  const Shape& map = s.graph.input_of(*made).shape;
+  const bool is_map = map.size() == 4 && map[0] == 1 && map[1] > 1 && map[3] == channels;
+  return is_map && list.size() == 2 && list[1] == channels ? made->inputs[0] : kNoTensor;
+}
+
+// The layer on the pixels of a map before a reshape makes a list of them: rows and columns stay as they lie.
+bool on_pixels(State& s, Op& op, const Shape& kernel) {
+  const int map = map_of_pixels(s, op, kernel[1]);
+  if (map == kNoTensor) return true;
+  Shape made = s.tensor(map).shape;
+  made.back() = kernel[0];
+  Op layer = op;
+  layer.inputs = {map};
+  if (!step_before(s, op, std::move(layer), made)) return false;
+  op.kind = OpKind::Reshape;
+  op.weights = op.bias = kNoTensor;
+  op.activation = Activation::None;
+  return true;
 }
 
 }  // namespace
@@ -102,7 +131,8 @@ bool import_fully_connected(State& s, const Node& node, Op& op) {
                       "x" + std::to_string(kernel[0]));
   }
   const bool activation = import_activation(s, op, settings.activation());
-  return import_weights_and_bias(s, node, op, kernel, 0) && activation && check_arithmetic(s, op);
+  if (!import_weights_and_bias(s, node, op, kernel, 0) || !activation || !check_arithmetic(s, op)) return false;
+  return on_pixels(s, op, kernel);
 }
 
 }  // namespace kaiten::importing::from_tflite
