@@ -6,11 +6,27 @@ usage: interpreters.py FOLDER
 The folder holds `model`, `input` (the inputs' bytes, one after the other, image by image) and `request.json`:
 {"interpreter": "litert"|"onnxruntime", "images": N, "inputs": [{"name", "shape", "type"}]}. Written there: `tensors`, values one after
 the other, and `tensors.json`: {"name", "version", "tensors": [{"image", "index", "name", "type", "shape", "bytes"}]}; `index` is the
-tensor's number in a TensorFlow Lite file, -1 in ONNX. LiteRT runs its reference kernels, onnxruntime without graph optimisation. The
-last line of standard error says what went wrong; exit code 3: a package is missing, 1: anything else."""
+tensor's number in a TensorFlow Lite file, -1 in ONNX. LiteRT runs its reference kernels, onnxruntime without graph optimisation. Where
+LiteRT knows an operator in older versions only, it runs the newest of these, which "version" says. The last line of standard error says what went wrong; exit code 3: a package is missing, 1: anything else."""
 import json
 import os
+import re
+import struct
 import sys
+
+
+def with_older(model, name, version):
+    """The TensorFlow Lite file with `version` of an operator stated as the one before."""
+    from ai_edge_litert import schema_py_generated as schema
+    wanted = getattr(schema.BuiltinOperator, name)
+    root = schema.Model.GetRootAs(model, 0)
+    changed = bytearray(model)
+    for i in range(root.OperatorCodesLength()):
+        code = root.OperatorCodes(i)
+        if max(code.BuiltinCode(), code.DeprecatedBuiltinCode()) == wanted and code.Version() == version:
+            at = code._tab.Pos + code._tab.Offset(8)  # the field `version`
+            changed[at:at + 4] = struct.pack("<i", version - 1)
+    return bytes(changed)
 
 
 class LiteRt:
@@ -18,15 +34,30 @@ class LiteRt:
 
     def __init__(self, model, inputs):
         import ai_edge_litert
-        from ai_edge_litert.interpreter import Interpreter, OpResolverType
         self.version = ai_edge_litert.__version__
-        self.interpreter = Interpreter(model_content=model, experimental_op_resolver_type=OpResolverType.BUILTIN_REF,
-                                       experimental_preserve_all_tensors=True, num_threads=1)
+        self.interpreter = self.opened(model)
         self.inputs = self.interpreter.get_input_details()
         for detail, wanted in zip(self.inputs, inputs):
             if list(detail["shape"]) != wanted["shape"]:
                 self.interpreter.resize_tensor_input(detail["index"], wanted["shape"])
         self.interpreter.allocate_tensors()
+
+    def opened(self, model):
+        from ai_edge_litert.interpreter import Interpreter, OpResolverType
+        older = {}
+        while True:
+            try:
+                interpreter = Interpreter(model_content=model, experimental_op_resolver_type=OpResolverType.BUILTIN_REF,
+                                          experimental_preserve_all_tensors=True, num_threads=1)
+                break
+            except ValueError as error:
+                unknown = re.search(r"builtin opcode '(\w+)' version '(\d+)'", str(error))
+                if unknown is None or int(unknown[2]) < 2:
+                    raise
+                older[unknown[1]] = int(unknown[2]) - 1
+                model = with_older(model, unknown[1], int(unknown[2]))
+        self.version += "".join(f", {name} as of version {version}" for name, version in older.items())
+        return interpreter
 
     def run(self, values):
         """(index, name, array) of every tensor that has values."""
