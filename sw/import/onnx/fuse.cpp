@@ -115,14 +115,6 @@ int bias_operand(const State& s, int convolution) {
   return operands.size() > 2 ? operands[2] : -1;
 }
 
-std::vector<float> real_values(State& s, int value) {
-  const Value& v = s.at(value);
-  if (v.form == Form::Dequantised) return dequantised(s, v);
-  std::vector<float> values;
-  for (std::size_t i = 0; i < v.constant.size(); i++) values.push_back(v.constant.real(i));
-  return values;
-}
-
 // What a constant adds to each channel of a map; nothing where it depends on rows or columns.
 std::optional<std::vector<float>> values_of_channels(State& s, int value, const Shape& map) {
   if (!is_constant_value(s, value)) return std::nullopt;
@@ -171,7 +163,9 @@ void move_operands_before_dequantising(State& s, int value) {
   const std::vector<int> operands = v.operands;
   if (kind == "Add" || kind == "BatchNormalization") {
     for (const int operand : operands) move_operands_before_dequantising(s, operand);
-  } else if (kind == "Conv") {
+  } else if (is_reshape(kind)) {
+    move_operands_before_dequantising(s, operands[0]);
+  } else if (kind == "Conv" || kind.ends_with("Pool")) {
     move_before_dequantising(s, operands[0]);
   } else if (kind == "Gemm" || kind == "MatMul") {
     try {
@@ -299,6 +293,10 @@ int fuse_mul(State& s, const Expression& e, Op op, const Scales& out) {
 
 int fuse_reshape(State& s, const Expression& e, Op op, const Scales& out) {
   const int x = e.operands[0];
+  if (s.at(x).form == Form::Expression) {  // quantised before it is reshaped
+    const int tensor = fuse(s, x, op, out);
+    return tensor == kNoTensor ? kNoTensor : reshape(s, tensor, s.at(x).shape, e.shape, out);
+  }
   if (!is_dequantised_activation(s, x)) return kNoTensor;
   const auto [in, scales] = scaled_input(s, x);
   const int reshaped = reshape(s, in, s.at(x).shape, e.shape, scales);

@@ -166,19 +166,19 @@ BatchNormalisation batch_normalisation_of(State& s, const Expression& e) {
     throw Unsupported{"batch normalisation by stored means", "training mode",
                       "export the model for inference"};
   if (e.operands.size() != 5) fail_layer(s, "five operands expected");
-  std::vector<const Constant*> c;
-  for (std::size_t i = 1; i < 5; i++) c.push_back(&constant(s, e.operands[i], "operand"));
   const Shape& in = input_shape(s, e);
   if (in.size() < 2) fail_layer(s, "input of shape " + shape_text(in));
-  for (const Constant* operand : c) {
-    if (operand->type != kFloat || operand->size() != std::size_t(in[1]))
-      throw Unsupported{"a float32 for every channel", type_name(operand->type)};
+  std::vector<std::vector<float>> c;
+  for (std::size_t i = 1; i < 5; i++) {
+    c.push_back(real_values(s, e.operands[i]));
+    if (c.back().size() != std::size_t(in[1]))
+      throw Unsupported{"a number for every channel", std::to_string(c.back().size())};
   }
   const float epsilon = real(e.node, "epsilon", 1.0e-5F);
   BatchNormalisation normal;
   for (std::size_t i = 0; i < std::size_t(in[1]); i++) {
-    normal.factor.push_back(c[0]->real(i) * (1.0F / std::sqrt(c[3]->real(i) + epsilon)));
-    normal.offset.push_back(c[1]->real(i) - c[2]->real(i) * normal.factor.back());
+    normal.factor.push_back(c[0][i] * (1.0F / std::sqrt(c[3][i] + epsilon)));
+    normal.offset.push_back(c[1][i] - c[2][i] * normal.factor.back());
   }
   return normal;
 }

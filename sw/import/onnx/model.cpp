@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "import/import.h"
 #include "import/onnx/host.h"
+#include "import/onnx/lines.h"
 #include "import/onnx/nodes.h"
 #include "import/onnx/state.h"
 #include "import/onnx/tensors.h"
@@ -184,6 +185,7 @@ ImportResult import_onnx(std::span<const std::uint8_t> file, const std::string& 
   for (const Node* node : sorted_nodes(s)) import_node(s, *node);
   import_outputs(s);
   rename_flattened(s);
+  drop_unread_lines(s);
   return finish(s);
 }
 

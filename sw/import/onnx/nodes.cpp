@@ -10,6 +10,7 @@
 
 #include "import/onnx/fold.h"
 #include "import/onnx/host.h"
+#include "import/onnx/lines.h"
 #include "import/onnx/operands.h"
 #include "import/onnx/operators.h"
 #include "import/onnx/shuffle.h"
@@ -123,6 +124,13 @@ std::vector<const Node*> sorted_nodes(const State& s) {
 void import_node(State& s, const Node& node) {
   s.layer.op = clean_name(node.op_type());
   if (node.output_size() == 0 || node.output(0).empty()) fail("a node " + s.layer.op + " has no output");
+  if (has_lines(s, node)) {
+    for (const Node* part : as_rows(s, node)) import_node(s, *part);
+    for (int i = 1; i < node.output_size(); i++) {
+      if (!node.output(i).empty()) add_value(s, node.output(i), {});
+    }
+    return;
+  }
   bool usable = true;
   for (const std::string& name : node.input()) {
     if (!name.empty() && s.at(s.by_name.at(name)).form == Form::Unsupported) usable = false;

@@ -128,4 +128,14 @@ std::vector<float> dequantised(State& s, const Value& v) {
   return values;
 }
 
+std::vector<float> real_values(State& s, int value) {
+  if (is_constant_value(s, value) && s.at(value).form == Form::Dequantised)
+    return dequantised(s, s.at(value));
+  const Constant& c = constant(s, value, "operand");
+  if (c.type != kFloat) throw Unsupported{"operands of float32", type_name(c.type)};
+  std::vector<float> values;
+  for (std::size_t i = 0; i < c.size(); i++) values.push_back(c.real(i));
+  return values;
+}
+
 }  // namespace kaiten::importing::from_onnx

@@ -32,6 +32,8 @@ bool is_dequantised_activation(const State& s, int value);
 bool is_constant_value(const State& s, int value);
 // The real values of a dequantised constant.
 std::vector<float> dequantised(State& s, const Value& v);
+// Those of a constant of float32 or a dequantised one. Throws Unsupported for any other value.
+std::vector<float> real_values(State& s, int value);
 
 }  // namespace kaiten::importing::from_onnx
 

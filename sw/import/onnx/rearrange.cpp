@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "import/onnx/layers.h"
+#include "import/onnx/lines.h"
 #include "import/onnx/tensors.h"
 
 namespace kaiten::importing::from_onnx {
@@ -99,8 +100,14 @@ int unflattened(State& s, int tensor) {
 }
 
 int reshaped(State& s, int tensor, const Shape& from, const Shape& to, const Scales& scales) {
-  if (keeps_order(from, to)) return emit_reshape(s, tensor, inner_name(s, "/reshaped"), to, scales);
-  return in_stored_order(s, in_model_order(s, tensor, from, scales), to, scales);
+  if (const auto map = s.maps_of_lines.find(tensor);
+      map != s.maps_of_lines.end() && is_row_of(to, from))
+    return map->second;
+  const bool kept = keeps_order(from, to);
+  const int made = kept ? emit_reshape(s, tensor, inner_name(s, "/reshaped"), to, scales)
+                        : in_stored_order(s, in_model_order(s, tensor, from, scales), to, scales);
+  if (is_row_of(from, to)) s.maps_of_lines[made] = tensor;
+  return made;
 }
 
 }  // namespace kaiten::importing::from_onnx

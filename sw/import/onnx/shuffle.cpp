@@ -9,6 +9,7 @@
 
 #include "import/common/channel_shuffle.h"
 #include "import/onnx/layers.h"
+#include "import/onnx/lines.h"
 #include "import/onnx/operands.h"
 #include "import/onnx/rearrange.h"
 #include "import/onnx/shapes.h"
@@ -37,7 +38,7 @@ std::optional<MapRegrouping> first_step(State& s, int operand, const Shape& shap
   const bool map = v.shape.size() == 4 && (quantised || is_dequantised_activation(s, operand));
   const bool plain_reshape =
       shape.size() <= kMaxRank && (keeps_order(v.shape, shape) || flattens(v.shape, shape));
-  if (!map || plain_reshape) return std::nullopt;
+  if (!map || plain_reshape || is_row_of(v.shape, shape)) return std::nullopt;
   const int tensor = plain(s, quantised ? v.tensor : activation_of(s, operand));
   return MapRegrouping{
       {tensor, shape, {}}, quantised ? scales_of_tensor(s, operand) : v.scales, v.shape, false};

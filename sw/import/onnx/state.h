@@ -13,6 +13,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <set>
 #include <string>
@@ -42,6 +43,8 @@ struct State : ImportState {
   std::set<int> assumed;            // quantised inputs whose scale no operator has stated yet
   // Tensors of NHWC bytes that the model flattened from C, H, W.
   std::map<int, std::array<int, 3>> flattened;
+  std::map<int, int> maps_of_lines;  // tensors that were maps of one row: these maps
+  std::deque<Node> made_nodes;       // in the place of nodes of the file
 
   Value& at(int value) { return values[std::size_t(value)]; }
   const Value& at(int value) const { return values[std::size_t(value)]; }

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "import/onnx/lines.h"
 #include "import/onnx/tensors.h"
 #include "import/onnx/weights.h"
 #include "import/onnx/windows.h"
@@ -56,7 +57,7 @@ int conv(State& s, const Node& node, Op op, const WeightedOperands& x) {
   const Shape nchw = {map.n, map.c, map.h, map.w};
   if (t.shape.size() != 4)
     throw Unsupported{"two-dimensional convolutions", "an input of shape " + shape_text(t.shape)};
-  const Shape kernel = x.weights.values->shape;
+  const Shape kernel = as_kernel(x.weights.values->shape, nchw);
   const Shape shape = conv_shape(s, node, nchw, kernel);
   const int groups = int(integer(node, "group", 1));
   op.window = window_of(s, node, nchw, kernel[2], kernel[3]);

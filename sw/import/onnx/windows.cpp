@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "import/common/windows.h"
+#include "import/onnx/lines.h"
 
 namespace kaiten::importing::from_onnx {
 
@@ -125,7 +126,8 @@ Window window_of(const State& s, const Node& node, const Shape& in, int kernel_h
   return w;
 }
 
-Shape conv_shape(const State& s, const Node& node, const Shape& in, const Shape& kernel) {
+Shape conv_shape(const State& s, const Node& node, const Shape& in, const Shape& weights) {
+  const Shape kernel = as_kernel(weights, in);
   if (kernel.size() != 4 || in.size() != 4)
     throw Unsupported{"two-dimensional convolutions", "weights of rank " + std::to_string(kernel.size())};
   for (const int dim : kernel) {
