@@ -240,6 +240,8 @@ std::string_view name_of(HostKind kind) {
                                          "reduce_min",
                                          "concat",
                                          "lrn",
+                                         "layer_norm",
+                                         "instance_norm",
                                          "add",
                                          "sub",
                                          "mul",

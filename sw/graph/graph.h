@@ -196,6 +196,9 @@ enum class HostKind : uint8_t {
   ReduceMean, ReduceSum, ReduceMax, ReduceMin,  ///< dims: the axes, ascending
   Concat,             ///< along `axis`
   Lrn,                ///< over `groups` neighbours in the second dimension; alpha, beta, bias `lo`
+  /// Less their mean, over their deviation (alpha is added to its square), times the factors of the second input, plus the
+  /// offsets of the third: of all that follow dimension `axis`, or of all cells of each channel.
+  LayerNorm, InstanceNorm,
   Add, Sub, Mul, Div, Min, Max, Pow, PRelu,  ///< of two, by numpy broadcasting
   Clip,               ///< of one, as all that follow: lo, hi; Relu is one
   LeakyRelu, Elu,     ///< alpha

@@ -291,6 +291,40 @@ Values local_response(const Graph& graph, const Op& op, const Values& input) {
   return result;
 }
 
+// Lines of neighbours, normalised; the factor and offset of cell k of line i stand at position(i, k). onnxruntime's kernels add
+// up in an order that depends on the processor; here sums are of double precision.
+template <typename F>
+Values normalised(const Op& op, const std::vector<Values>& operands, size_t length, F position) {
+  const Values& x = operands[0];
+  Values result(x.size());
+  for (size_t line = 0; line < x.size() / length; line++) {
+    const float* values = &x[line * length];
+    double sum = 0.0, squares = 0.0;
+    for (size_t k = 0; k < length; k++) sum += double(values[k]);
+    const double mean = sum / double(length);
+    for (size_t k = 0; k < length; k++) squares += (double(values[k]) - mean) * (double(values[k]) - mean);
+    const float factor = 1.0F / std::sqrt(float(squares / double(length)) + op.alpha);
+    for (size_t k = 0; k < length; k++) {
+      const size_t at = position(line, k);
+      const float offset = operands.size() > 2 ? operands[2][at] : 0.0F;
+      result[line * length + k] = std::fma((values[k] - float(mean)) * factor, operands[1][at], offset);
+    }
+  }
+  return result;
+}
+
+Values layer_norm(const Graph& graph, const Op& op, const std::vector<Values>& operands) {
+  const Shape& shape = graph.output_of(op).shape;
+  return normalised(op, operands, product(shape, size_t(op.axis), shape.size()),
+                    [](size_t, size_t k) { return k; });
+}
+
+Values instance_norm(const Graph& graph, const Op& op, const std::vector<Values>& operands) {
+  const Shape& shape = graph.output_of(op).shape;
+  return normalised(op, operands, product(shape, 2, shape.size()),
+                    [&](size_t line, size_t) { return line % size_t(shape[1]); });
+}
+
 }  // namespace
 
 std::vector<float> host_float(const Graph& graph, const Op& op,
@@ -333,6 +367,10 @@ std::vector<float> host_float(const Graph& graph, const Op& op,
       return reduce_extreme(graph, op, x);
     case HostKind::Concat:
       return concat(graph, op, operands);
+    case HostKind::LayerNorm:
+      return layer_norm(graph, op, operands);
+    case HostKind::InstanceNorm:
+      return instance_norm(graph, op, operands);
     case HostKind::Lrn:
       return local_response(graph, op, x);
     default:

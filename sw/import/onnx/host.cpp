@@ -227,6 +227,37 @@ int host_gemm(State& s, const Expression& e) {
   return emit_host(s, e, HostKind::Gemm, std::move(op), third ? 3 : 2);
 }
 
+namespace {
+
+// Factors and, perhaps, offsets, one for each of `count` cells or channels.
+int emit_normalisation(State& s, const Expression& e, HostKind kind, Op op, std::int64_t count) {
+  const std::size_t operands = e.operands.size() > 2 && e.operands[2] >= 0 ? 3 : 2;
+  if (e.operands.size() < operands || e.operands[1] < 0) fail_layer(s, "has no factors");
+  for (std::size_t i = 1; i < operands; i++) {
+    if (elements_of(s.at(e.operands[i]).shape) != count)
+      throw Unsupported{"factors and offsets of what is normalised",
+                        shape_text(s.at(e.operands[i]).shape) + " for " + std::to_string(count)};
+  }
+  op.alpha = real(e.node, "epsilon", 1.0e-5F);
+  return emit_host(s, e, kind, std::move(op), operands);
+}
+
+}  // namespace
+
+int host_instance_norm(State& s, const Expression& e) {
+  const Shape& in = input_shape(s, e);
+  if (in.size() < 3) fail_layer(s, "input of shape " + shape_text(in));
+  return emit_normalisation(s, e, HostKind::InstanceNorm, {}, in[1]);
+}
+
+int host_layer_norm(State& s, const Expression& e) {
+  const Shape& in = input_shape(s, e);
+  Op op;
+  op.axis = axis_of(s, e.node, -1, int(in.size()));
+  const std::int64_t cells = elements_of({in.begin() + op.axis, in.end()});
+  return emit_normalisation(s, e, HostKind::LayerNorm, std::move(op), cells);
+}
+
 int host_lrn(State& s, const Expression& e) {
   const Shape& in = input_shape(s, e);
   if (in.size() < 3 || in[0] != 1) throw Unsupported{"local response of one map", shape_text(in)};

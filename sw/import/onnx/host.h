@@ -60,6 +60,8 @@ int host_conv_transpose(State& s, const Expression& e);
 int host_concat(State& s, const Expression& e);
 int host_function(State& s, const Expression& e);
 int host_gemm(State& s, const Expression& e);
+int host_instance_norm(State& s, const Expression& e);
+int host_layer_norm(State& s, const Expression& e);
 int host_lrn(State& s, const Expression& e);
 int host_pad(State& s, const Expression& e);
 int host_pool(State& s, const Expression& e);
