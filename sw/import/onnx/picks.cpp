@@ -131,6 +131,16 @@ bool at_equal_distances(const std::vector<int>& indices) {
   return true;
 }
 
+// As operators state it.
+std::vector<int> dims_of(const Pick& pick) {
+  std::vector<int> dims = {pick.begin};
+  for (const Stride& d : pick.strides) {
+    dims.push_back(d.size);
+    dims.push_back(d.step);
+  }
+  return dims;
+}
+
 // A Gather that no steps describe: of a list of positions.
 bool is_gather_of_list(const State& s, const Node& node, const Shape& in) {
   return node.op_type() == "Gather" && constant(s, input(s, node, 1), "indices").shape.size() == 1 &&
@@ -239,14 +249,50 @@ int fuse_pick(State& s, const Expression& e, Op op, const Scales& out) {
   return requantise(s, moved, e.shape, std::move(op), out);
 }
 
+namespace {
+
+// Positions at equal distances from `begin` on: as many as there are.
+std::vector<int> run_from(const std::vector<int>& indices, std::size_t begin) {
+  std::vector<int> run = {indices[begin]};
+  while (begin + run.size() < indices.size()) {
+    run.push_back(indices[begin + run.size()]);
+    if (at_equal_distances(run)) continue;
+    run.pop_back();
+    break;
+  }
+  return run;
+}
+
+// A list of positions: its runs, one behind the other.
+int host_gather(State& s, const Expression& e) {
+  const Shape in = s.at(e.operands[0]).shape;
+  const std::vector<int> indices = indices_of(s, e.node, in);
+  Op whole;
+  whole.kind = OpKind::HostFloat;
+  whole.host_kind = HostKind::Concat;
+  whole.axis = axis_of(s, e.node, 0, int(in.size()));
+  for (std::size_t begin = 0; begin < indices.size();) {
+    const std::vector<int> run = run_from(indices, begin);
+    Pick pick = dense(in);
+    take(pick, std::size_t(whole.axis), run[0], std::int64_t(run.size()), step_of(run));
+    Op op;
+    op.kind = OpKind::HostFloat;
+    op.host_kind = HostKind::Rearrange;
+    op.dims = dims_of(pick);
+    op.inputs = {as_float(s, e.operands[0])};
+    begin += run.size();
+    whole.inputs.push_back(emit_float(s, std::move(op), e.name + "/" + std::to_string(begin), pick.shape));
+  }
+  return emit_float(s, std::move(whole), e.name, e.shape);
+}
+
+}  // namespace
+
 int host_pick(State& s, const Expression& e) {
+  if (is_gather_of_list(s, e.node, s.at(e.operands[0]).shape)) return host_gather(s, e);
   const Pick pick = pick_of(s, e.node, s.at(e.operands[0]).shape, e.part);
   Op op;
-  op.dims = {pick.begin};
-  for (const Stride& d : pick.strides) {
-    op.dims.push_back(d.size);
-    op.dims.push_back(d.step);
-  }
+  op.dims = dims_of(pick);
   return emit_host(s, e, HostKind::Rearrange, std::move(op), 1);
 }
 

@@ -49,6 +49,21 @@ Value emit_value(State& s, Op op, const Shape& shape, const Scales& out) {
   return quantised_value(emit_quantised(s, std::move(op), s.layer.name, shape, out), shape, out.type);
 }
 
+// The values of a constant tensor where an operator takes activations alone.
+int activation_of_constant(State& s, int tensor) {
+  Op op;
+  op.name = s.layer_names.unique(s.tensor(tensor).name);
+  op.kind = OpKind::Constant;
+  op.inputs = {s.graph.inputs.front()};
+  op.weights = tensor;
+  Tensor made = s.tensor(tensor);
+  made.data.clear();
+  charge_activation(s, std::int64_t(made.bytes()));
+  op.output = int(s.graph.tensors.size());
+  s.graph.tensors.push_back(std::move(made));
+  return emit(s, std::move(op));
+}
+
 // An operand of Add or Mul, inputs i to i + 2: an activation or a constant.
 int read_operand(State& s, const Node& node, int i, int rank) {
   const int source = input(s, node, i);
@@ -101,9 +116,14 @@ Value qlinear_concat(State& s, const Node& node) {
   Operands operands;
   for (int i = 2; i < node.input_size(); i += 3) {
     const int source = input(s, node, i);
-    if (s.at(source).form != Form::Quantised) throw Unsupported{"quantised operands", "another one"};
     operands.push_back(source);
-    op.inputs.push_back(read_input(s, node, source, i + 1));
+    if (s.at(source).form == Form::Constant) {
+      const int values = read_operand(s, node, i, int(s.at(source).shape.size()));
+      op.inputs.push_back(activation_of_constant(s, values));
+    } else {
+      if (s.at(source).form != Form::Quantised) throw Unsupported{"quantised operands", "another one"};
+      op.inputs.push_back(read_input(s, node, source, i + 1));
+    }
   }
   const Shape shape = concat_shape(s, node, operands);
   op.axis = nhwc_axis(concat_axis(s, node, shape), shape.size());

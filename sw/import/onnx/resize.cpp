@@ -172,14 +172,14 @@ int shares(State& s, const Resizing& r, const std::string& name, const std::vect
   return float_constant(s, name, {1, 1, r.out[kRows], r.out[kColumns]}, values);
 }
 
-int linear_in_float(State& s, const Expression& e, const Resizing& r, int tensor, const Shape& in,
+int linear_in_float(State& s, const std::string& layer, const Resizing& r, int tensor, const Shape& in,
                     const Scales& scales) {
   const Between rows = between(s, r, kRows, in[kRows]), columns = between(s, r, kColumns, in[kColumns]);
   int sum = kNoTensor;
   // In onnxruntime's order.
   for (int corner = 0; corner < 4; corner++) {
     const bool lower_row = corner < 2, lower_column = corner % 2 == 0;
-    const std::string name = e.name + "/corner" + std::to_string(corner);
+    const std::string name = layer + "/corner" + std::to_string(corner);
     const int of_rows = gathered(s, tensor, in, kRows, lower_row ? rows.lower : rows.upper, scales);
     Shape shape = in;
     shape[kRows] = r.out[kRows];
@@ -187,15 +187,43 @@ int linear_in_float(State& s, const Expression& e, const Resizing& r, int tensor
     real.kind = OpKind::ToFloat;
     real.inputs = {
         gathered(s, of_rows, shape, kColumns, lower_column ? columns.lower : columns.upper, scales)};
-    const int cell = emit_float(s, std::move(real), name, e.shape);
+    const int cell = emit_float(s, std::move(real), name, r.out);
     const int share = shares(s, r, name + "/share", lower_row ? rows.of_lower : rows.of_upper,
                              lower_column ? columns.of_lower : columns.of_upper);
-    const int product = host_pair_of(s, HostKind::Mul, share, cell, name + "/product", e.shape);
+    const int product = host_pair_of(s, HostKind::Mul, share, cell, name + "/product", r.out);
     sum = corner == 0
               ? product
-              : host_pair_of(s, HostKind::Add, sum, product, corner == 3 ? e.name : name + "/sum", e.shape);
+              : host_pair_of(s, HostKind::Add, sum, product, corner == 3 ? layer : name + "/sum", r.out);
   }
   return sum;
+}
+
+int host_function_of(State& s, HostKind kind, int x, const std::string& name, const Shape& shape) {
+  Op op;
+  op.kind = OpKind::HostFloat;
+  op.host_kind = kind;
+  op.inputs = {x};
+  return emit_float(s, std::move(op), name, shape);
+}
+
+// onnxruntime resizes stored values as numbers, in float32, and cuts off what is behind the point.
+int linear_of_stored(State& s, const Resizing& r, int tensor, const Shape& in, const Scales& scales) {
+  const std::string name = s.layer.name;
+  const Scales as_numbers{{1.0F}, {0}, scales.type, scales.axis};
+  s.layer.name = name + "/linear";
+  const int linear = linear_in_float(s, s.layer.name, r, tensor, in, as_numbers);
+  s.layer.name = name;
+  const int sign = host_function_of(s, HostKind::Sign, linear, name + "/sign", r.out);
+  const int size = host_function_of(s, HostKind::Abs, linear, name + "/size", r.out);
+  const int whole = host_function_of(s, HostKind::Floor, size, name + "/whole", r.out);
+  const int number = host_pair_of(s, HostKind::Mul, sign, whole, name + "/number", r.out);
+  const int zero = float_constant(s, name + "/zero", {}, {float(scales.zero_point[0])});
+  const int centred = host_pair_of(s, HostKind::Sub, number, zero, name + "/centred", r.out);
+  Op op;
+  op.kind = OpKind::ToInt8;
+  op.inputs = {host_pair_of(s, HostKind::Mul, centred, float_constant(s, name + "/scale", {}, scales.scale),
+                            name + "/real", r.out)};
+  return emit_quantised(s, std::move(op), inner_name(s, "/resized"), r.out, scales);
 }
 
 }  // namespace
@@ -206,8 +234,8 @@ Shape shape_of_resize(State& s, const Node& node, const Operands& x, int) {
 
 int resize(State& s, const Node& node, const Shape& in, int in_tensor, const Scales& scales) {
   const Resizing r = resizing_of(s, node, in);
-  if (r.linear) throw Unsupported{"linear resizing of dequantised values", "of stored ones"};
   const int tensor = plain(s, in_tensor);
+  if (r.linear) return linear_of_stored(s, r, tensor, in, scales);
   if (!repeats(r, in)) {
     const int rows = gathered(s, tensor, in, kRows, nearest_cells(s, r, kRows, in[kRows]), scales);
     Shape shape = in;
@@ -228,7 +256,7 @@ int host_resize(State& s, const Expression& e) {
   const Scales scales = s.at(x).scales;
   const int tensor = plain(s, activation_of(s, x));
   const Resizing r = resizing_of(s, e.node, in);
-  if (r.linear) return linear_in_float(s, e, r, tensor, in, scales);
+  if (r.linear) return linear_in_float(s, e.name, r, tensor, in, scales);
   Op real;
   real.kind = OpKind::ToFloat;
   real.inputs = {resize(s, e.node, in, tensor, scales)};
