@@ -15,8 +15,9 @@ namespace kaiten::importing::from_onnx {
 
 namespace {
 
-constexpr std::array kWindowed = {"AveragePool", "Conv", "GlobalAveragePool", "GlobalMaxPool", "MaxPool",
-                                  "QLinearAveragePool", "QLinearConv", "QLinearGlobalAveragePool"};
+constexpr std::array kWindowed = {
+    "AveragePool",        "Conv",        "GlobalAveragePool",       "GlobalMaxPool", "MaxPool",
+    "QLinearAveragePool", "QLinearConv", "QLinearGlobalAveragePool"};
 
 Node dimension_of_rows(const char* type, const std::string& from, const std::string& to) {
   Node node;

@@ -125,7 +125,11 @@ void import_node(State& s, const Node& node) {
   s.layer.op = clean_name(node.op_type());
   if (node.output_size() == 0 || node.output(0).empty()) fail("a node " + s.layer.op + " has no output");
   if (has_lines(s, node)) {
-    for (const Node* part : as_rows(s, node)) import_node(s, *part);
+    for (const Node* part : as_rows(s, node)) {
+      s.name_of_lines = node.output(0);
+      import_node(s, *part);
+    }
+    s.name_of_lines.clear();
     for (int i = 1; i < node.output_size(); i++) {
       if (!node.output(i).empty()) add_value(s, node.output(i), {});
     }
@@ -137,7 +141,7 @@ void import_node(State& s, const Node& node) {
   }
   for (int i = 0; i < node.output_size(); i++) {
     if (node.output(i).empty()) continue;
-    s.layer.name = clean_name(node.output(i));
+    s.layer.name = clean_name(s.name_of_lines.empty() ? node.output(i) : s.name_of_lines);
     Value value;  // masks and indices stay unsupported: no operator may read them
     try {
       if (usable && (i == 0 || node.op_type() == "Split")) value = make(s, node, i);

@@ -100,8 +100,7 @@ int unflattened(State& s, int tensor) {
 }
 
 int reshaped(State& s, int tensor, const Shape& from, const Shape& to, const Scales& scales) {
-  if (const auto map = s.maps_of_lines.find(tensor);
-      map != s.maps_of_lines.end() && is_row_of(to, from))
+  if (const auto map = s.maps_of_lines.find(tensor); map != s.maps_of_lines.end() && is_row_of(to, from))
     return map->second;
   const bool kept = keeps_order(from, to);
   const int made = kept ? emit_reshape(s, tensor, inner_name(s, "/reshaped"), to, scales)

@@ -18,6 +18,8 @@ namespace kaiten::importing::from_tflite {
 std::vector<std::pair<std::string, OpKind>> imported_operators();
 // fold.cpp
 std::vector<std::string> folded_operators();
+// Those that compute functions of dequantised values.
+std::vector<std::string> functions_of_reals();
 
 // Converts one operator of the file and what it writes, or refuses it.
 void import_operator(State& s, const Node& node);

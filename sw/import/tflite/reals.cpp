@@ -7,6 +7,7 @@
 #include <cmath>
 #include <iterator>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -111,6 +112,12 @@ std::vector<std::vector<float>> operands_of(State& s, const Node& node, int& of)
 }
 
 }  // namespace
+
+std::vector<std::string> functions_of_reals() {
+  std::vector<std::string> all;
+  for (const auto& f : kFunctions) all.emplace_back(tflite::EnumNameOperator(f.code));
+  return all;
+}
 
 void dequantises(State& s, const Op& op) {
   Int8Values stored(kStored);

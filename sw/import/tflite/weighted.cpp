@@ -53,9 +53,8 @@ bool import_window_and_weights(State& s, const Node& node, const Options& settin
 
 // The map of which a fully connected layer reads the pixels as a list; kNoTensor: it reads another thing.
 int map_of_pixels(const State& s, const Op& op, int channels) {
-  const auto made =
-      std::find_if(s.graph.ops.rbegin(), s.graph.ops.rend(),
-                   [&](const Op& before) { return before.output == op.inputs[0]; });
+  const auto made = std::find_if(s.graph.ops.rbegin(), s.graph.ops.rend(),
+                                 [&](const Op& before) { return before.output == op.inputs[0]; });
   if (made == s.graph.ops.rend() || made->kind != OpKind::Reshape) return kNoTensor;
   const Shape& list = s.graph.input_of(op).shape;
   const Shape& map = s.graph.input_of(*made).shape;
@@ -131,7 +130,8 @@ bool import_fully_connected(State& s, const Node& node, Op& op) {
                       "x" + std::to_string(kernel[0]));
   }
   const bool activation = import_activation(s, op, settings.activation());
-  if (!import_weights_and_bias(s, node, op, kernel, 0) || !activation || !check_arithmetic(s, op)) return false;
+  if (!import_weights_and_bias(s, node, op, kernel, 0) || !activation || !check_arithmetic(s, op))
+    return false;
   return on_pixels(s, op, kernel);
 }
 

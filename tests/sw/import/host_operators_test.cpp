@@ -5,6 +5,8 @@
 // compute: operator_vectors_test.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -22,7 +24,7 @@ using test::ModelBuilder;
 using Numbers = std::vector<int>;
 
 constexpr int kDepthToSpace = 5, kDequantize = 6, kSpaceToDepth = 26, kPrelu = 54, kMaximum = 55,
-              kMinimum = 57, kTile = 69, kReduceMax = 82, kQuantize = 114;
+              kMinimum = 57, kNeg = 59, kTile = 69, kReduceMax = 82, kSquare = 92, kQuantize = 114;
 
 // Of one operator with an output of this shape, on a map of 1x4x6x8.
 class Single : public ModelBuilder {
@@ -246,6 +248,65 @@ TEST(FloatEnds, NothingElseTakesFloats) {
   model = float_ends();
   model.tensors.back().shape = {1, 4, 5, 6};
   expect_damage(model, "output has shape 1x4x5x6, expected 1x4x6x5");
+}
+
+// int8, DEQUANTIZE, these operators in float32, QUANTIZE.
+ModelBuilder float_functions(const Numbers& codes) {
+  Single model(kDequantize, {1, 4, 6, 8});
+  FileTensor& real = model.tensors.back();
+  real.type = FileType::Float32;
+  real.scale.clear();
+  const auto add = [&](int code, FileType type) {
+    FileOp op;
+    op.code = code;
+    op.inputs = {model.ops.back().outputs.front()};
+    op.outputs = {model.add_tensor("made by " + std::to_string(code), {1, 4, 6, 8}, type)};
+    model.ops.push_back(op);
+  };
+  for (const int code : codes) add(code, FileType::Float32);
+  add(kQuantize, FileType::Int8);
+  model.outputs = model.ops.back().outputs;
+  return model;
+}
+
+TEST(FloatFunctions, AreATable) {
+  const Graph graph = require_graph(import_tflite(float_functions({kNeg, kSquare}).file()));
+  ASSERT_EQ(graph.ops.size(), 1U);
+  EXPECT_EQ(graph.ops[0].kind, OpKind::Table);
+  ASSERT_EQ(graph.ops[0].dims.size(), 256U);
+  for (int stored = -128; stored < 128; stored++) {
+    const float real = 0.05F * float(stored - 3);
+    const float square = real * real;
+    EXPECT_EQ(graph.ops[0].dims[std::size_t(stored + 128)],
+              std::min(int(std::round(square / 0.05F)) + 3, 127));
+  }
+}
+
+TEST(FloatFunctions, WhoseRealValuesAreReadStay) {
+  ModelBuilder model = float_functions({kNeg});
+  model.outputs.push_back(model.ops[0].outputs.front());
+  const Graph graph = require_graph(import_tflite(model.file()));
+  ASSERT_EQ(graph.ops.size(), 2U);
+  EXPECT_EQ(graph.ops[0].kind, OpKind::ToFloat);
+  EXPECT_EQ(graph.ops[1].kind, OpKind::Table);
+
+  model.outputs = {model.ops[1].outputs.front()};  // a result of NEG: the network ends before it
+  const Graph cut = require_graph(import_tflite(model.file()));
+  ASSERT_EQ(cut.outputs.size(), 1U);
+  EXPECT_EQ(cut.tensors[std::size_t(cut.outputs[0])].name, "out");
+  EXPECT_EQ(cut.notes.size(), 1U);
+}
+
+TEST(OpenBatch, IsWhatTheOperandsMake) {
+  Single model(kNeg, {1, 4, 6, 8});
+  model.tensors.back().shape = {2, 4, 6, 8};
+  expect_damage(model, "output has shape 2x4x6x8, expected 1x4x6x8");
+  model.tensors.back().shape_signature = {-1, 4, 6, 8};
+  const Graph graph = require_graph(import_tflite(model.file()));
+  EXPECT_EQ(graph.tensors[std::size_t(graph.outputs[0])].shape, (Numbers{1, 4, 6, 8}));
+  model.tensors.back().shape = {2, 4, 8, 6};
+  model.tensors.back().shape_signature = {-1, 4, 8, 6};
+  expect_damage(model, "output has shape 2x4x8x6, expected 1x4x6x8");
 }
 
 TEST(FloatEnds, AFloatModelIsCalledOne) {

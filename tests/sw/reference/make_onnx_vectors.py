@@ -405,10 +405,65 @@ def averages_of_whole_maps():
                 lambda m, x: m.node("AveragePool", [x], kernel_shape=[2, 14], strides=strides), same=True)
 
 
+def over_lines():
+    """Windows over tensors of three dimensions."""
+    shape = [1, 6, 20]
+
+    def conv(m, x, kernel, **attributes):
+        weights = dequantise(m, m.constant(rng.integers(-127, 128, kernel), np.int8), Scale(np.int8, 0.01, 0))
+        return m.node("Conv", [x, weights, m.constant(rng.normal(0, 1, kernel[0]), np.float32)], **attributes)
+    for kernel, attributes in (([8, 6, 3], {"pads": [1, 1]}), ([8, 6, 5], {"strides": [2], "pads": [4, 0]}),
+                               ([6, 1, 3], {"group": 6, "dilations": [2]}), ([6, 2, 3], {"group": 3}), ([8, 6, 4], {"auto_pad": "SAME_UPPER"})):
+        between(f"Conv of lines {kernel} {attributes}", [shape], lambda m, x: m.node("Relu", [conv(m, x, kernel, **attributes)]), (0.3, 4))
+    between("MaxPool of lines", [shape], lambda m, x: m.node("MaxPool", [x], kernel_shape=[3], strides=[2]), same=True)
+    between("AveragePool of lines", [shape], lambda m, x: m.node("AveragePool", [x], kernel_shape=[4], pads=[1, 1]))
+    between("GlobalAveragePool of lines", [shape], lambda m, x: m.node("GlobalAveragePool", [x]))
+    between("GlobalMaxPool of lines", [shape], lambda m, x: m.node("GlobalMaxPool", [x]), same=True)
+    on_stored("MaxPool of lines", shape, lambda m, x: m.node("MaxPool", [x], kernel_shape=[2], strides=[2]))
+    for dtype in BOTH:
+        a, b, w, c, out = Scale(dtype), Scale(dtype, 0.3), Scale(dtype, 0.01, np.iinfo(dtype).min + 128), Scale(dtype, 0.3), Scale(dtype)
+        m = Model()
+        made = m.input(a.values(shape))
+        for source, to, kernel, pads in ((a, b, [8, 6, 3], [1, 1]), (b, c, [5, 8, 4], [0, 2])):
+            made = m.node("QLinearConv", [made, *source.of(m), m.constant(w.values(kernel)), *w.of(m), *to.of(m),
+                                          m.constant(rng.integers(-500, 500, kernel[0]), np.int32)], pads=pads)
+        made = m.node("MaxPool", [made], kernel_shape=[2], strides=[2])
+        m.record(f"QLinearConv of lines {np.dtype(dtype)}", m.node("QLinearGlobalAveragePool", [made, *c.of(m), *out.of(m)], MICROSOFT))
+
+
+def of_transformers():
+    """Normalisation, and what else stands in networks between quantised values that PyTorch's exporter and onnxruntime's quantiser leave."""
+    def numbers(m, count):
+        return [m.constant(rng.normal(1, 0.4, count), np.float32), m.constant(rng.normal(0, 0.4, count), np.float32)]
+    for axis, cells in ((-1, 24), (1, [17, 24])):
+        between(f"LayerNormalization {axis}", [[1, 17, 24]], lambda m, x: m.node("LayerNormalization", [x, *numbers(m, cells)], axis=axis), (0.03, 5))
+    between("LayerNormalization without offsets", [[1, 17, 24]], lambda m, x: m.node("LayerNormalization", [x, numbers(m, 24)[0]], epsilon=1e-6), (0.03, 5))
+    for shape in ([1, 6, 7, 5], [1, 6, 30]):
+        between(f"InstanceNormalization {shape}", [shape], lambda m, x: m.node("InstanceNormalization", [x, *numbers(m, 6)]), (0.03, 5))
+
+    def dequantised_numbers(m, x):
+        scales = [Scale(np.uint8, 0.01, 30), Scale(np.uint8, 0.01, 120), Scale(np.uint8, 0.01, 110), Scale(np.uint8, 0.02, 0)]
+        return m.node("BatchNormalization", [x, *[dequantise(m, m.constant(s.values([6])), s) for s in scales]])
+    between("BatchNormalization of dequantised numbers", [[1, 6, 5, 4]], dequantised_numbers, (0.1, 5))
+    for mode in ("half_pixel", "asymmetric", "align_corners", "pytorch_half_pixel"):
+        for factors in ([1, 1, 2, 2], [1, 1, 1.7, 0.6]):
+            on_stored(f"Resize linear {mode} {factors}", [1, 3, 6, 5], lambda m, x: m.node(
+                "Resize", [x, "", m.constant(factors, np.float32)], mode="linear", coordinate_transformation_mode=mode), opset=13)
+    for dtype in BOTH:
+        a, b, out = Scale(dtype), Scale(dtype), Scale(dtype)
+        m = Model()
+        m.record(f"QLinearConcat with a constant {np.dtype(dtype)}", m.node(
+            "QLinearConcat", [*out.of(m), m.constant(a.values([1, 1, 24])), *a.of(m), m.input(b.values([1, 16, 24])), *b.of(m)], MICROSOFT, axis=1))
+        m = Model()
+        picked = m.node("Gather", [m.node("SpaceToDepth", [m.input(rng.normal(0, 2, [1, 3, 6, 8]).astype(np.float32))], blocksize=2),
+                                   m.constant([0, 3, 6, 9, 1, 4, 11, 2], np.int64)], axis=1)
+        m.record(f"Gather of a list in float32, {np.dtype(dtype)}", quantise(m, picked, Scale(dtype)))
+
+
 if __name__ == "__main__":
     for record in (qlinear_pairs, qlinear_functions, functions, pairs, moves, reductions,
                    shape_arithmetic, transposed_convolutions, of_the_model_zoo, resizes, means_of_maps,
-                   dilated_pools, left_by_exporters, averages_of_whole_maps):
+                   dilated_pools, left_by_exporters, averages_of_whole_maps, over_lines, of_transformers):
         record()
     OUT.write_text(json.dumps(cases, indent=0) + "\n")
     print(len(cases), "cases,", OUT.stat().st_size, "bytes")
