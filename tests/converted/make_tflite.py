@@ -121,8 +121,19 @@ def pairs():
     return i, L.Dot(axes=-1)([L.Reshape((-1, 8))(d), L.Reshape((-1, 8))(x)])
 
 
-NETWORKS = {"attention": "int8", "convnext": "float32", "detector": "int8", "group_norm": "int8", "mixer": "uint8", "pairs": "int8",
-            "pixel_shuffle": "int8", "shuffle": "uint8", "transformer": "int8", "upsampling": "int8"}
+# Recurrent layers, unrolled: constants filled by a shape, more tensors at once than a mask has bits.
+def gru():
+    i = L.Input((40, 6))
+    return i, L.Dense(3)(L.GRU(8, unroll=True)(i))
+
+
+def lstm():
+    i = L.Input((12, 6))
+    return i, L.Dense(3)(L.LSTM(8, unroll=True)(i))
+
+
+NETWORKS = {"attention": "int8", "convnext": "float32", "detector": "int8", "group_norm": "int8", "gru": "int8",
+            "lstm": "int8", "mixer": "uint8", "pairs": "int8", "pixel_shuffle": "int8", "shuffle": "uint8", "transformer": "int8", "upsampling": "int8"}
 
 
 def randomise(model):

@@ -139,13 +139,14 @@ SpanNeeds SpanCost::with(std::uint32_t held_before, std::uint32_t held_after) co
     all.bytes -= a.bytes;
     all.possible &= !a.must_spill;
   };
+  const auto held = [](std::uint32_t mask, std::size_t i) { return mask != 0 && ((mask >> i) & 1U) != 0; };
   for (std::size_t i = 0; i < before_.size(); i++) {
-    if (((held_before >> i) & 1U) != 0) hold(around_[i]);
+    if (held(held_before, i)) hold(around_[i]);
   }
   for (std::size_t i = 0; i < after_.size(); i++) {
-    if (((held_after >> i) & 1U) == 0) continue;
+    if (!held(held_after, i)) continue;
     const auto place = std::size_t(place_around_[after_[i]]);
-    if (place < before_.size() && ((held_before >> place) & 1U) != 0) continue;
+    if (place < before_.size() && held(held_before, place)) continue;
     hold(around_[place]);
   }
   return all;

@@ -22,8 +22,10 @@ namespace kaiten {
 
 namespace {
 
-// Tensors that cross a cut: up to so many, every combination of held and spilled is tried, else all or none.
+// Tensors that cross a cut: up to so many, every combination of held and spilled is tried, else all or none, and beyond what a
+// mask has bits for none.
 constexpr std::size_t kMaxChoices = 5;
+constexpr std::size_t kMaxHeld = 32;
 // Of the time estimate, in cycles: from a task's first window to its first row in the next buffer.
 constexpr std::int64_t kFillCycles = 100;
 
@@ -50,7 +52,7 @@ class Planner {
   SpanPlan run() {
     const std::size_t n = order_.size();
     best_.assign(n + 1, {});
-    for (std::size_t p = 0; p <= n; p++) best_[p].assign(std::size_t(1) << crossing_[p].size(), {});
+    for (std::size_t p = 0; p <= n; p++) best_[p].assign(masks_[p].size(), {});
     best_[0][0].cost = Cost{0, 0};
     for (std::size_t p = 0; p < n; p++) {
       if (options_.cancellation_check) options_.cancellation_check();
@@ -105,6 +107,7 @@ class Planner {
         if (u.made_before(order_[p]) && last >= order_[p]) crossing_[p].push_back(s);
       }
     }
+    for (std::size_t p = 0; p < crossing_.size(); p++) masks_.push_back(choices(p));
   }
 
   bool forced_cut(std::size_t q) const {
@@ -233,10 +236,10 @@ class Planner {
     if (options_.time_first) return false;
     bool more = true;
     each_choice(p, q, [&](const Step& step) {
-      const std::optional<Cost>& known = best_[q][step.out].cost;
-      more &= known && best_[p][step.in].cost->bytes + options_.images * cost_.with(step.in, step.out).bytes +
-                               weights >
-                           known->bytes;
+      const std::optional<Cost>& known = best(q, step.out).cost;
+      more &= known &&
+              best(p, step.in).cost->bytes + options_.images * cost_.with(step.in, step.out).bytes + weights >
+                  known->bytes;
     });
     return more;
   }
@@ -244,9 +247,9 @@ class Planner {
   // Steps from p to q of which each holds a storage at both ends or at none.
   template <class Use>
   void each_choice(std::size_t p, std::size_t q, Use use) const {
-    for (std::uint32_t in = 0; in < best_[p].size(); in++) {
-      if (!best_[p][in].cost) continue;
-      for (const std::uint32_t out : choices(q)) {
+    for (const std::uint32_t in : masks_[p]) {
+      if (!best(p, in).cost) continue;
+      for (const std::uint32_t out : masks_[q]) {
         if (const Step step{p, in, q, out}; agree(step)) use(step);
       }
     }
@@ -280,9 +283,9 @@ class Planner {
         all = false;
         return;
       }
-      const Entry& before = best_[p][step.in];
+      const Entry& before = best(p, step.in);
       const Cost total{before.cost->bytes + *cost + weights, before.cost->cycles + cycles + extra};
-      Entry& e = best_[q][step.out];
+      Entry& e = best(q, step.out);
       if (!e.cost || less(total, *e.cost)) e = {total, before.weights + weights, p, step.in, made};
     });
     return all;
@@ -319,9 +322,10 @@ class Planner {
     return it->second;
   }
 
+  // What may be held at a cut, ascending: none first.
   std::vector<std::uint32_t> choices(std::size_t q) const {
-    const std::uint32_t all = (std::uint32_t(1) << crossing_[q].size()) - 1;
-    if (!options_.keep_on_chip) return {0};
+    if (!options_.keep_on_chip || crossing_[q].size() > kMaxHeld) return {0};
+    const auto all = std::uint32_t((std::uint64_t(1) << crossing_[q].size()) - 1);
     if (crossing_[q].size() > kMaxChoices) return {0, all};
     std::vector<std::uint32_t> c;
     for (std::uint32_t m = 0; m <= all; m++) c.push_back(m);
@@ -330,8 +334,15 @@ class Planner {
 
   static bool held_in(const std::vector<StorageId>& crossing, std::uint32_t mask, StorageId storage) {
     const auto at = std::find(crossing.begin(), crossing.end(), storage);
-    return at != crossing.end() && ((mask >> (at - crossing.begin())) & 1U) != 0;
+    return mask != 0 && at != crossing.end() && ((mask >> (at - crossing.begin())) & 1U) != 0;
   }
+
+  // Where the masks of a cut have this one: all there are, or none and all.
+  std::size_t place_of(std::size_t q, std::uint32_t mask) const {
+    return std::min<std::size_t>(mask, masks_[q].size() - 1);
+  }
+  Entry& best(std::size_t q, std::uint32_t mask) { return best_[q][place_of(q, mask)]; }
+  const Entry& best(std::size_t q, std::uint32_t mask) const { return best_[q][place_of(q, mask)]; }
 
   // A tensor keeps its fate over all the cuts it crosses.
   bool agree(const Step& step) const {
@@ -399,7 +410,7 @@ class Planner {
     plan.bytes = best_[q][0].cost->bytes - best_[q][0].weights;
     std::uint32_t mask = 0;
     while (q > 0) {
-      const Entry& e = best_[q][mask];
+      const Entry& e = best(q, mask);
       steps.push_back(&e);
       for (const StorageId s : crossing_[q]) {
         if (held_in(crossing_[q], mask, s)) plan.held[s] = true;
@@ -502,11 +513,12 @@ class Planner {
   const SpanOptions& options_;
   SpanMemo& memo_;
   UsesOfStorages uses_;
-  std::vector<std::size_t> order_;                // operators of the device, positions in the lowering
-  std::vector<std::vector<StorageId>> crossing_;  // storages that live across the cut before order_[p]
-  std::vector<std::vector<Entry>> best_;          // cut, what is held
-  std::vector<int> kinds_;                        // of operators
-  SpanCost cost_;                                 // of the span looked at last
+  std::vector<std::size_t> order_;                 // operators of the device, positions in the lowering
+  std::vector<std::vector<StorageId>> crossing_;   // storages that live across the cut before order_[p]
+  std::vector<std::vector<std::uint32_t>> masks_;  // of each cut: what may be held
+  std::vector<std::vector<Entry>> best_;           // cut, and which of its masks
+  std::vector<int> kinds_;                         // of operators
+  SpanCost cost_;                                  // of the span looked at last
   // What was asked last of an operator: cycles of so many tiles and rows of a command.
   struct Timed {
     int tiles = 0;

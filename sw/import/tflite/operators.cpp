@@ -45,6 +45,7 @@ constexpr Operator kOperators[] = {
     {Code::ELU, OpKind::Table, 1, 1, import_elu, nullptr},
     {Code::EXP, OpKind::Table, 1, 1, import_exp, nullptr},
     {Code::EXPAND_DIMS, OpKind::Reshape, 2, 2, import_reshape, nullptr},
+    {Code::FILL, OpKind::Rearrange, 2, 2, import_filled, nullptr},
     {Code::FULLY_CONNECTED, OpKind::FullyConnected, 2, 3, import_fully_connected, nullptr},
     {Code::GATHER, OpKind::Gather, 2, 2, import_gather, nullptr},
     {Code::GELU, OpKind::Table, 1, 1, import_gelu, nullptr},

@@ -143,6 +143,7 @@ bool import_space_to_depth(State& s, const Node& node, Op& op);
 bool import_tile(State& s, const Node& node, Op& op);
 bool import_reverse(State& s, const Node& node, Op& op);
 bool import_broadcast(State& s, const Node& node, Op& op);
+bool import_filled(State& s, const Node& node, Op& op);
 bool import_gather(State& s, const Node& node, Op& op);
 bool import_mirror_pad(State& s, const Node& node, Op& op);
 // Cells of a dimension: `size` of them from `begin` on, `stride` apart, as a dimension of the output or, a single one, as none.

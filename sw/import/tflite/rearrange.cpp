@@ -196,6 +196,16 @@ bool import_broadcast(State& s, const Node& node, Op& op) {
   return complete(s, op, dimensions, out);
 }
 
+// A constant repeated; append() computes it.
+bool import_filled(State& s, const Node& node, Op& op) {
+  if (!use_input(s, node, op, 1)) return false;
+  const Shape out = import_numbers(s, node.inputs()->Get(0), "shape");
+  if (out.empty()) return false;
+  if (s.graph.input_of(op).elements() != 1) fail_layer(s, "its value is no single one");
+  const std::int64_t count = check_shape(s, op.output, out);
+  return complete(s, op, {{int(count), 0}}, out);
+}
+
 bool import_gather(State& s, const Node& node, Op& op) {
   if (!use_input(s, node, op)) return false;
   const Shape& in = s.graph.input_of(op).shape;
