@@ -132,8 +132,18 @@ def lstm():
     return i, L.Dense(3)(L.LSTM(8, unroll=True)(i))
 
 
+# Dilated convolutions of lines, between SPACE_TO_BATCH_ND and BATCH_TO_SPACE_ND of three dimensions.
+def temporal():
+    i = x = L.Input((64, 6))
+    for dilation in (1, 2, 4):
+        x = L.Add()([L.Conv1D(12, 1)(x), L.Conv1D(12, 3, padding="causal", dilation_rate=dilation, activation="relu")(x)])
+    x = L.SeparableConv1D(16, 5, activation="relu", padding="same")(L.MaxPooling1D(2)(x))
+    return i, L.Dense(5, activation="softmax")(L.GlobalAveragePooling1D()(x))
+
+
 NETWORKS = {"attention": "int8", "convnext": "float32", "detector": "int8", "group_norm": "int8", "gru": "int8",
-            "lstm": "int8", "mixer": "uint8", "pairs": "int8", "pixel_shuffle": "int8", "shuffle": "uint8", "transformer": "int8", "upsampling": "int8"}
+            "lstm": "int8", "mixer": "uint8", "pairs": "int8", "pixel_shuffle": "int8", "shuffle": "uint8", "temporal": "int8", "transformer": "int8",
+            "upsampling": "int8"}
 
 
 def randomise(model):

@@ -17,19 +17,19 @@ namespace kaiten::importing::from_tflite {
 
 namespace {
 
-// Rows and columns of a block, and what is added around the map, or cut off it.
+// Rows and columns of a block, one row in tensors of three dimensions, and what is added around the map, or cut off it.
 struct Blocks {
   int rows = 1;
   int columns = 1;
   Padding border;
 };
 
-// Nothing after a refusal.
-std::optional<Blocks> import_blocks(State& s, const Node& node, const char* border) {
+// Of a tensor of 3 or 4 dimensions. Nothing after a refusal.
+std::optional<Blocks> import_blocks(State& s, const Node& node, std::size_t rank, const char* border) {
   const std::vector<int> block = import_numbers(s, node.inputs()->Get(1), "block");
   const std::vector<int> around = import_numbers(s, node.inputs()->Get(2), border);
   if (block.empty() || around.empty()) return std::nullopt;
-  if (block.size() != 2 || around.size() != 4) {
+  if (block.size() != rank - 2 || around.size() != 2 * block.size()) {
     refuse(s, {"blocks of rows and columns", std::to_string(block.size()) + " dimensions", ""});
     return std::nullopt;
   }
@@ -39,7 +39,14 @@ std::optional<Blocks> import_blocks(State& s, const Node& node, const char* bord
   for (const int n : around) {
     if (n < 0 || n > kMaxWindow) fail_layer(s, std::string(border) + " of " + std::to_string(n));
   }
+  if (block.size() == 1) return Blocks{1, block[0], {0, 0, around[0], around[1]}};
   return Blocks{block[0], block[1], {around[0], around[1], around[2], around[3]}};
+}
+
+bool require_blocks(State& s, const Shape& in) {
+  if (in.size() == 4) return true;
+  refuse(s, {"blocks of maps, or around a convolution of lines", shape_text(in), ""});
+  return false;
 }
 
 bool is_empty(const Padding& p) { return p == Padding{}; }
@@ -88,35 +95,91 @@ bool has_blocks(State& s, const Node& node) {
          is_known(s, node.inputs()->Get(2));
 }
 
+// The only reader of a tensor where it adds or takes off a dimension, as it stands around a convolution of lines.
+const Node* only_reshape(const State& s, int tensor) {
+  const Node* node = only_reader(s, tensor);
+  if (node == nullptr || node->outputs() == nullptr || node->outputs()->size() != 1) return nullptr;
+  const Code code = code_of(s, *node);
+  const bool reshapes = code == Code::EXPAND_DIMS || code == Code::RESHAPE || code == Code::SQUEEZE;
+  return reshapes && node->inputs()->Get(0) == tensor ? node : nullptr;
+}
+
+bool is_between(Code code) {
+  return code == Code::EXPAND_DIMS || code == Code::RESHAPE || code == Code::SQUEEZE ||
+         code == Code::BATCH_TO_SPACE_ND;
+}
+
+// A node between the first of a dilated convolution and the last: only the last makes something, a line of its map.
+void leave(State& s, const Node& node, Code code) {
+  const int out = node.outputs()->Get(0);
+  if (code != Code::BATCH_TO_SPACE_ND) {
+    if (s.status_of(out) == Status::Untouched) s.status_of(out) = Status::Spread;
+    return;
+  }
+  for (const auto& [spread, d] : s.dilations) {
+    if (d.line != out) continue;
+    Op op;
+    op.name = s.layer.name;
+    op.kind = OpKind::Reshape;
+    op.inputs = {d.result};
+    op.output = out;
+    return append(s, std::move(op));
+  }
+}
+
+// A line as a map of one row, and a map for the line that the convolution makes of it.
+void take_lines(State& s, Dilation& d, int line) {
+  const Shape from = s.tensor(d.map).shape;
+  d.map = reshaped(s, d.map, {from[0], 1, from[1], from[2]});
+  produce(s, line);
+  const Shape to = s.tensor(line).shape;
+  d.line = line;
+  d.result = similar(s, line, to.size() == 3 ? Shape{to[0], 1, to[1], to[2]} : to);
+}
+
 }  // namespace
 
 bool dilates(State& s, const Node& node, Code code) {
-  if (code == Code::BATCH_TO_SPACE_ND) return s.status_of(node.inputs()->Get(0)) == Status::Spread;
+  if (is_between(code) && node.inputs()->Get(0) != kNoTensor &&
+      s.status_of(node.inputs()->Get(0)) == Status::Spread) {
+    leave(s, node, code);
+    return true;
+  }
   if (code != Code::SPACE_TO_BATCH_ND || !has_blocks(s, node)) return false;
-  const int map = node.inputs()->Get(0), spread = node.outputs()->Get(0);
-  if (map == kNoTensor || s.status_of(map) != Status::Ready || s.tensor(map).shape.size() != 4 ||
+  const int map = node.inputs()->Get(0);
+  int spread = node.outputs()->Get(0);
+  const std::size_t rank = map == kNoTensor ? 0 : s.tensor(map).shape.size();
+  if (map == kNoTensor || s.status_of(map) != Status::Ready || (rank != 3 && rank != 4) ||
       s.status_of(spread) != Status::Untouched)
     return false;
+  const Node* const more = rank == 3 ? only_reshape(s, spread) : nullptr;
+  if (more != nullptr) spread = more->outputs()->Get(0);
   const Node* conv = only_reader(s, spread);
   if (conv == nullptr || !is_plain_convolution(s, *conv) || conv->inputs()->Get(0) != spread) return false;
-  const Node* back = only_reader(s, conv->outputs()->Get(0));
+  int made = conv->outputs()->Get(0);
+  const Node* const less = rank == 3 ? only_reshape(s, made) : nullptr;
+  if (rank == 3 && (more == nullptr || less == nullptr)) return false;
+  if (less != nullptr) made = less->outputs()->Get(0);
+  const Node* back = only_reader(s, made);
   if (back == nullptr || code_of(s, *back) != Code::BATCH_TO_SPACE_ND || !has_blocks(s, *back)) return false;
-  const auto to = import_blocks(s, node, "padding");
-  const auto from = import_blocks(s, *back, "crop");
+  const auto to = import_blocks(s, node, rank, "padding");
+  const auto from = import_blocks(s, *back, rank, "crop");
   if (!to || !from || to->rows != from->rows || to->columns != from->columns) return false;
   const Padding pad = {to->border.top - from->border.top, to->border.bottom - from->border.bottom,
                        to->border.left - from->border.left, to->border.right - from->border.right};
   if (pad.top < 0 || pad.bottom < 0 || pad.left < 0 || pad.right < 0) return false;
-  s.status_of(spread) = Status::Spread;
-  s.dilations[spread] = {map, to->rows, to->columns, pad, back->outputs()->Get(0)};
+  s.status_of(node.outputs()->Get(0)) = Status::Spread;
+  Dilation d{map, to->rows, to->columns, pad, back->outputs()->Get(0)};
+  if (rank == 3) take_lines(s, d, d.result);
+  s.dilations[spread] = d;
   return true;
 }
 
 bool import_space_to_batch(State& s, const Node& node, Op& op) {
   if (!use_input(s, node, op)) return false;
   const Shape in = s.graph.input_of(op).shape;
-  if (in.size() != 4) fail_layer(s, "input has shape " + shape_text(in) + ", four dimensions expected");
-  const auto b = import_blocks(s, node, "padding");
+  if (!require_blocks(s, in)) return false;
+  const auto b = import_blocks(s, node, in.size(), "padding");
   if (!b || !expect_same_quantization(s, op)) return false;
   const Padding& p = b->border;
   const int rows = in[1] + p.top + p.bottom, columns = in[2] + p.left + p.right;
@@ -140,8 +203,8 @@ bool import_space_to_batch(State& s, const Node& node, Op& op) {
 bool import_batch_to_space(State& s, const Node& node, Op& op) {
   if (!use_input(s, node, op)) return false;
   const Shape in = s.graph.input_of(op).shape;
-  if (in.size() != 4) fail_layer(s, "input has shape " + shape_text(in) + ", four dimensions expected");
-  const auto b = import_blocks(s, node, "crop");
+  if (!require_blocks(s, in)) return false;
+  const auto b = import_blocks(s, node, in.size(), "crop");
   if (!b || !expect_same_quantization(s, op)) return false;
   const int block = b->rows * b->columns;
   if (in[0] % block != 0)

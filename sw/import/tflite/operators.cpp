@@ -276,7 +276,8 @@ int output_of(State& s, const Node& node) {
   if (s.status_of(output) != Status::Untouched) fail_layer(s, "an output is written twice");
   if (read_quantization(s, output, own) && !own.per_channel() && !own.zero_point.empty()) {
     Quantization next;
-    if (!read_quantization(s, dilation->second.result, next) || !same_quantization(own, next))
+    const Dilation& d = dilation->second;
+    if (!read_quantization(s, d.line == kNoTensor ? d.result : d.line, next) || !same_quantization(own, next))
       refuse(s, {"equal scale and zero point on both sides", "BATCH_TO_SPACE_ND with others", ""});
   }
   s.status_of(output) = Status::Spread;
@@ -311,6 +312,7 @@ void import_operator(State& s, const Node& node) {
 }
 
 void produce_output(State& s, const Op& op) {
+  if (!is_of_file(s, op.output)) return;
   if (has_data(s, op.output)) fail_layer(s, "output '" + s.tensor_name(op.output) + "' is a constant");
   if (op.kind == OpKind::ArgMax) {
     produce_positions(s, op.output);

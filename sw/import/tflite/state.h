@@ -53,6 +53,7 @@ struct Dilation {
   int columns = 1;
   Padding pad;             // added around the map, less what is cut off the result
   int result = kNoTensor;  // the map that the convolution's results become
+  int line = kNoTensor;    // of three dimensions: what that map becomes
 };
 
 // Float32 values that are a function of a quantised activation.

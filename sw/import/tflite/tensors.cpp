@@ -88,6 +88,8 @@ void check_index(const State& s, int index, const char* role) {
        std::to_string(s.tensors->size()));
 }
 
+bool is_of_file(const State& s, int index) { return fb::uoffset_t(index) < s.tensors->size(); }
+
 const tflite::Buffer& buffer_of(const State& s, int index) {
   const std::uint32_t buffer = s.file_tensor(index).buffer();
   if (buffer >= s.model.buffers()->size()) {
@@ -133,6 +135,7 @@ void infer_shape(State& s, int index, const Shape& shape) {
 }
 
 bool takes_shape(State& s, int index, const Shape& shape) {
+  if (!is_of_file(s, index)) return s.tensor(index).shape == shape;
   const auto* signature = s.file_tensor(index).shape_signature();
   Shape stated = s.tensor(index).shape;
   const bool leaves_first = signature != nullptr && signature->size() == stated.size() &&

@@ -19,6 +19,8 @@ std::string type_name(tflite::TensorType type);  // "INT8"
 
 // InputError where the index is none of the file's; `role`: "weights".
 void check_index(const State& s, int index, const char* role);
+// Not one that the importer made.
+bool is_of_file(const State& s, int index);
 const tflite::Buffer& buffer_of(const State& s, int index);
 // Whether the tensor is a constant.
 bool has_data(const State& s, int index);
