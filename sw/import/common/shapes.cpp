@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <set>
 
 #include "base/error.h"
 #include "graph/quantize.h"
@@ -50,6 +51,40 @@ Unsupported one_scale(const std::string& scales) {
 
 Unsupported one_batch(const std::string& batch, const std::string& hint) {
   return {"batch of 1", batch, hint + "; kaiten run --batch runs several inputs one after the other"};
+}
+
+namespace {
+
+// Kinds that need no four-dimensional view.
+bool takes_any_rank(OpKind kind) {
+  static const std::set<OpKind> kKinds = {OpKind::Reshape,   OpKind::Rearrange,
+                                          OpKind::Concat,    OpKind::Quantize,
+                                          OpKind::Table,     OpKind::ToInt8,
+                                          OpKind::ToFloat,   OpKind::HostFloat,
+                                          OpKind::Gather,    OpKind::BatchMatMul,
+                                          OpKind::L2Norm,    OpKind::ReduceMin,
+                                          OpKind::ReduceSum, OpKind::SquaredDifference,
+                                          OpKind::Softmax,   OpKind::Mean,
+                                          OpKind::ReduceMax, OpKind::Constant,
+                                          OpKind::Add,       OpKind::Sub,
+                                          OpKind::Mul,       OpKind::PRelu,
+                                          OpKind::Minimum,   OpKind::Maximum};
+  return kKinds.contains(kind);
+}
+
+}  // namespace
+
+std::optional<Unsupported> rank_limit(const Graph& graph, const Op& op) {
+  if (takes_any_rank(op.kind)) return std::nullopt;
+  std::vector<int> tensors = op.inputs;
+  tensors.push_back(op.output);
+  for (const int t : tensors) {
+    const Tensor& tensor = graph.tensors[std::size_t(t)];
+    if (tensor.shape.size() <= kMaxRank) continue;
+    return Unsupported{"tensors of rank " + std::to_string(kMaxRank) + " at most",
+                       "'" + tensor.name + "' of rank " + std::to_string(tensor.shape.size())};
+  }
+  return std::nullopt;
 }
 
 std::optional<Unsupported> arithmetic_limit(const Graph& graph, const Op& op) {

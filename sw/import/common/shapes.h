@@ -18,7 +18,6 @@ using Shape = std::vector<int>;
 
 constexpr int kMaxRank = 4;
 constexpr int kMaxHostRank = 6;  // of what the host moves
-inline constexpr const char* kRankLimit = "tensors of rank 4 at most";
 
 // Elements of a shape whose dimensions are positive and whose product is at most kMaxTensorElements.
 // Otherwise InputError, which begins with `whose`: "tensor 'x' has ".
@@ -37,6 +36,9 @@ bool same_quantization(const Quantization& a, const Quantization& b);
 Unsupported one_scale(const std::string& scales);
 // The refusal of a batch other than 1; `hint`: how to make the model anew.
 Unsupported one_batch(const std::string& batch, const std::string& hint);
+
+// What keeps the operator from tensors of more dimensions than four: the kind sees maps.
+std::optional<Unsupported> rank_limit(const Graph& graph, const Op& op);
 
 // What keeps the hardware from computing the operator, if anything does: its scales must give representable
 // factors, and no input may carry an accumulator out of 32 bits. For every rounding style, so that --rounding

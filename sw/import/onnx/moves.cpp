@@ -11,6 +11,7 @@
 #include "base/arithmetic.h"
 #include "import/onnx/layers.h"
 #include "import/onnx/operands.h"
+#include "import/onnx/picks.h"
 #include "import/onnx/rearrange.h"
 #include "import/onnx/tensors.h"
 
@@ -191,6 +192,10 @@ int move(State& s, const Node& node, const Shape& in, int part, int in_tensor, c
   const Box box = moved_box(s, node, in, part);
   if (const std::string mode = text(node, "mode", "constant"); node.op_type() == "Pad" && mode != "constant")
     return padded_with_cells(s, mode, box, in, plain(s, in_tensor), scales);
+  if (in.size() > kMaxRank && node.op_type() != "Pad") {
+    const Pick pick = pick_of(s, node, in, part);
+    return rearranged(s, plain(s, in_tensor), in, pick.begin, pick.strides, pick.shape, scales);
+  }
   Op op;
   op.kind = node.op_type() == "Pad" ? OpKind::Pad : OpKind::Slice;
   if (op.kind == OpKind::Pad && !pads_with_zero(s, node, scales))

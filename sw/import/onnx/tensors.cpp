@@ -13,11 +13,12 @@ namespace kaiten::importing::from_onnx {
 
 namespace {
 
-std::string rank_limit() { return "tensors of rank " + std::to_string(kMaxHostRank) + " at most"; }
+std::string host_rank_limit() { return "tensors of rank " + std::to_string(kMaxHostRank) + " at most"; }
 
 int new_tensor(State& s, Tensor tensor) {
   if (tensor.shape.size() > kMaxHostRank)
-    throw Unsupported{rank_limit(), "'" + tensor.name + "' of rank " + std::to_string(tensor.shape.size())};
+    throw Unsupported{host_rank_limit(),
+                      "'" + tensor.name + "' of rank " + std::to_string(tensor.shape.size())};
   charge_activation(s, checked_elements(tensor.shape, here(s)) * element_bytes(tensor.type));
   if (tensor.shape.size() == 4) tensor.model_layout = Layout::Nchw;
   s.graph.tensors.push_back(std::move(tensor));
@@ -55,7 +56,8 @@ int new_quantised_tensor(State& s, const std::string& name, const Shape& shape, 
                       "quantise with QInt8 or QUInt8 activations"};
   }
   check_batch(s, shape);
-  if (shape.size() > kMaxHostRank) throw Unsupported{rank_limit(), "rank " + std::to_string(shape.size())};
+  if (shape.size() > kMaxHostRank)
+    throw Unsupported{host_rank_limit(), "rank " + std::to_string(shape.size())};
   Tensor tensor;
   tensor.name = name;
   tensor.shape = nhwc_shape(shape);
@@ -77,6 +79,7 @@ int float_constant(State& s, const std::string& name, const Shape& shape, const 
 int emit(State& s, Op op) {
   const int output = op.output;
   op.name = s.layer_names.unique(s.tensor(output).name);
+  if (const auto limit = rank_limit(s.graph, op)) throw Unsupported{*limit};
   if (const auto limit = arithmetic_limit(s.graph, op)) throw Unsupported{*limit};
   s.graph.ops.push_back(std::move(op));
   return output;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "import/onnx/lines.h"
+#include "import/onnx/rearrange.h"
 #include "import/onnx/tensors.h"
 #include "import/onnx/weights.h"
 #include "import/onnx/windows.h"
@@ -49,6 +50,15 @@ Order fully_connected_order(std::size_t depth, std::size_t channels, bool transp
           [=](std::size_t i) { return i / depth; }};
 }
 
+// The layer on all rows of a tensor of higher rank as on one list of them.
+int on_rows(State& s, Op op, WeightedOperands x, bool transposed, const Shape& shape) {
+  const Shape from = model_shape(s, x.in.tensor);
+  const int rows = int(elements_of(from) / from.back());
+  x.in.tensor = reshaped(s, plain(s, x.in.tensor), from, {1, rows, from.back()}, x.in.scales);
+  const Shape made = {1, rows, shape.back()};
+  return reshaped(s, fully_connected(s, std::move(op), x, transposed, made), made, shape, x.out);
+}
+
 }  // namespace
 
 int conv(State& s, const Node& node, Op op, const WeightedOperands& x) {
@@ -82,11 +92,9 @@ int fully_connected(State& s, Op op, const WeightedOperands& x, bool transposed,
   if (kernel.size() != 2) throw Unsupported{"weights of rank 2", "rank " + std::to_string(kernel.size())};
   const int depth = transposed ? kernel[1] : kernel[0];
   const int channels = transposed ? kernel[0] : kernel[1];
+  if (s.tensor(x.in.tensor).shape.size() > 3) return on_rows(s, std::move(op), x, transposed, shape);
   const Tensor& input = s.tensor(x.in.tensor);
   // Of lower ranks the last dimension is the channels' in the model, too.
-  if (input.shape.size() > 3)
-    throw Unsupported{"inputs of rank 3 at most", "rank " + std::to_string(input.shape.size()),
-                      "express the layer as a 1x1 convolution"};
   if (depth < 1 || channels < 1 || input.shape.empty() || input.shape.back() != depth) {
     fail_layer(s, "weights of shape " + shape_text(kernel) + " do not fit an input of shape " +
                       shape_text(input.shape));

@@ -32,47 +32,6 @@ bool takes_constants(OpKind kind) {
   return kKinds.contains(kind);
 }
 
-// Kinds that need no four-dimensional view.
-bool takes_any_rank(OpKind kind) {
-  static const std::set<OpKind> kKinds = {OpKind::Reshape,
-                                          OpKind::Rearrange,
-                                          OpKind::Concat,
-                                          OpKind::Quantize,
-                                          OpKind::Table,
-                                          OpKind::ToInt8,
-                                          OpKind::ToFloat,
-                                          OpKind::Gather,
-                                          OpKind::BatchMatMul,
-                                          OpKind::L2Norm,
-                                          OpKind::ReduceMin,
-                                          OpKind::ReduceSum,
-                                          OpKind::SquaredDifference,
-                                          OpKind::Softmax,
-                                          OpKind::Mean,
-                                          OpKind::ReduceMax,
-                                          OpKind::Constant,
-                                          OpKind::Add,
-                                          OpKind::Sub,
-                                          OpKind::Mul,
-                                          OpKind::PRelu,
-                                          OpKind::Minimum,
-                                          OpKind::Maximum};
-  return kKinds.contains(kind);
-}
-
-bool require_rank(State& s, const Op& op) {
-  if (takes_any_rank(op.kind)) return true;
-  std::vector<int> tensors = op.inputs;
-  tensors.push_back(op.output);
-  for (const int t : tensors) {
-    const std::size_t rank = s.tensor(t).shape.size();
-    if (rank <= kMaxRank) continue;
-    refuse(s, {kRankLimit, "'" + s.tensor_name(t) + "' of rank " + std::to_string(rank)});
-    return false;
-  }
-  return true;
-}
-
 void fold(State& s, const Op& op) {
   std::vector<Int8Values> values(s.graph.tensors.size());
   for (const int t : op.inputs) {
@@ -92,7 +51,7 @@ void append(State& s, Op op) {
                "convert with a fixed input shape"});
     return;
   }
-  if (!require_rank(s, op)) return;
+  if (const auto limit = rank_limit(s.graph, op)) return refuse(s, *limit);
   if (std::all_of(op.inputs.begin(), op.inputs.end(), [&](int t) { return is_constant(s, t); }))
     return fold(s, op);
   if (!takes_constants(op.kind)) {

@@ -459,6 +459,24 @@ def of_transformers():
                                    m.constant([0, 3, 6, 9, 1, 4, 11, 2], np.int64)], axis=1)
         m.record(f"Gather of a list in float32, {np.dtype(dtype)}", quantise(m, picked, Scale(dtype)))
 
+    five = [3, 1, 2, 4, 5]
+
+    def cut(m, x, begin, end, axis):
+        return m.node("Slice", [x, *[m.constant([v], np.int64) for v in (begin, end, axis)]])
+    for axis, begin, end in ((0, 1, 2), (2, 1, 2), (4, 1, 4)):
+        between(f"Slice of rank 5, {axis}", [five], lambda m, x: cut(m, x, begin, end, axis), same=True)
+        on_stored(f"Slice of rank 5, {axis}", five, lambda m, x: cut(m, x, begin, end, axis))
+    between("Split of rank 5", [five], lambda m, x: m.node("Split", [x, m.constant([1, 2], np.int64)], outputs=2, axis=0)[1], same=True)
+    between("Pad of rank 5", [five], lambda m, x: m.node("Pad", [x, m.constant([1, 0, 0, 2, 1, 0, 0, 1, 0, 1], np.int64)]), same=True)
+
+    between("MatMul of rank 4", [[1, 5, 6, 20]], lambda m, x: m.node("MatMul", [
+        x, dequantise(m, m.constant(rng.integers(-127, 128, [20, 7]), np.int8), Scale(np.int8, 0.01, 0))]), (0.3, 4))
+    for dtype in BOTH:
+        a, w, out = Scale(dtype), Scale(dtype, 0.01, np.iinfo(dtype).min + 128), Scale(dtype, 0.3)
+        m = Model()
+        m.record(f"QLinearMatMul of rank 4 {np.dtype(dtype)}", m.node(
+            "QLinearMatMul", [m.input(a.values([1, 5, 6, 20])), *a.of(m), m.constant(w.values([20, 7])), *w.of(m), *out.of(m)]))
+
 
 if __name__ == "__main__":
     for record in (qlinear_pairs, qlinear_functions, functions, pairs, moves, reductions,
