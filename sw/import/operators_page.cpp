@@ -49,7 +49,8 @@ std::string imported_operators_page() {
   page += "\nOf integers that depend on shapes and constants alone, computed at import:\n" +
           list_of(importing::from_tflite::folded_operators()) +
           "\nOperators of constants alone are computed at import, too.\n\n"
-          "In float32 between `DEQUANTIZE` and `QUANTIZE`, where they make a function of one tensor's values, with "
+          "In float32 between `DEQUANTIZE` and `QUANTIZE`, where they make a function of one tensor's "
+          "values, with "
           "numbers\nor without: one `table`.\n" +
           list_of(importing::from_tflite::functions_of_reals()) +
           "\n"
