@@ -11,7 +11,7 @@ namespace kaiten::importing::from_onnx {
 
 // The window of these kernel sides that a node states for an input of this shape, which it fits.
 Window window_of(const State& s, const Node& node, const Shape& in, int kernel_h, int kernel_w);
-Shape conv_shape(const State& s, const Node& node, const Shape& in, const Shape& kernel);
+Shape conv_shape(const State& s, const Node& node, const Shape& in, const Shape& weights);
 // Window and divisor of a pooling node into `op`; the shape of its result.
 Shape take_pool_window(const State& s, const Node& node, const Shape& in, Op& op);
 
