@@ -7,7 +7,8 @@ The folder holds `model`, `input` (the inputs' bytes, one after the other, image
 {"interpreter": "litert"|"onnxruntime", "images": N, "inputs": [{"name", "shape", "type"}]}. Written there: `tensors`, values one after
 the other, and `tensors.json`: {"name", "version", "tensors": [{"image", "index", "name", "type", "shape", "bytes"}]}; `index` is the
 tensor's number in a TensorFlow Lite file, -1 in ONNX. LiteRT runs its reference kernels, onnxruntime without graph optimisation. Where
-LiteRT knows an operator in older versions only, it runs the newest of these, which "version" says. The last line of standard error says what went wrong; exit code 3: a package is missing, 1: anything else."""
+LiteRT knows an operator in older versions only, it runs the newest of these, which "version" says. The last line of standard error
+says what went wrong; exit code 3: a package is missing, 1: anything else."""
 import json
 import os
 import re
@@ -55,7 +56,10 @@ class LiteRt:
                 if unknown is None or int(unknown[2]) < 2:
                     raise
                 older[unknown[1]] = int(unknown[2]) - 1
-                model = with_older(model, unknown[1], int(unknown[2]))
+                changed = with_older(model, unknown[1], int(unknown[2]))
+                if changed == model:
+                    raise
+                model = changed
         self.version += "".join(f", {name} as of version {version}" for name, version in older.items())
         return interpreter
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <utility>
 
 #include "base/error.h"
@@ -45,6 +46,36 @@ void charge_activation(ImportState& s, std::int64_t bytes, const std::string& wh
   s.activation_bytes += bytes;
   if (s.activation_bytes > kMaxActivationBytes)
     fail("its activations exceed the limit of " + std::to_string(kMaxActivationBytes) + " bytes" + where);
+}
+
+int activation_of_constant(ImportState& s, int tensor) {
+  Tensor made = s.graph.tensors[std::size_t(tensor)];
+  made.data.clear();
+  charge_activation(s, std::int64_t(made.bytes()));
+  Op op;
+  op.name = s.layer_names.unique(made.name);
+  op.kind = OpKind::Constant;
+  op.inputs = {s.graph.inputs.front()};
+  op.weights = tensor;
+  op.output = int(s.graph.tensors.size());
+  s.graph.tensors.push_back(std::move(made));
+  s.graph.ops.push_back(std::move(op));
+  return s.graph.ops.back().output;
+}
+
+void drop_unread(ImportState& s, const std::function<bool(const Op& op)>& may_go) {
+  std::map<int, int> readers;
+  for (const int output : s.graph.outputs) readers[output]++;
+  for (const int wanted : s.before_tail) readers[wanted]++;
+  for (const Op& op : s.graph.ops) {
+    for (const int input : op.inputs) readers[input]++;
+  }
+  for (std::size_t i = s.graph.ops.size(); i-- > 0;) {
+    const Op& op = s.graph.ops[i];
+    if (readers[op.output] > 0 || !may_go(op)) continue;
+    for (const int input : op.inputs) readers[input]--;
+    s.graph.ops.erase(s.graph.ops.begin() + std::ptrdiff_t(i));
+  }
 }
 
 bool is_tail(const std::string& op) {

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -61,6 +62,11 @@ std::string here(const ImportState& s);
 void charge_constant(ImportState& s, std::int64_t bytes);
 // Likewise for the activations of the graph; `where` ends the message.
 void charge_activation(ImportState& s, std::int64_t bytes, const std::string& where = "");
+
+// The values of a constant tensor where operators take activations alone: a tensor that an operator of its own writes.
+int activation_of_constant(ImportState& s, int tensor);
+// Removes operators whose results nothing needs, the last first, where may_go(op).
+void drop_unread(ImportState& s, const std::function<bool(const Op& op)>& may_go);
 
 // The graph if nothing was refused, or nothing that `until` or the operators before a tail need; and all other refusals. `s`
 // is used up.

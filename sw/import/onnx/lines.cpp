@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
 #include <string>
 #include <utility>
 
@@ -85,19 +84,7 @@ Shape as_kernel(const Shape& weights, const Shape& in) {
 
 void drop_unread_lines(State& s) {
   if (s.maps_of_lines.empty()) return;
-  std::map<int, int> readers;
-  for (const int output : s.graph.outputs) readers[output]++;
-  for (const int wanted : s.before_tail) readers[wanted]++;
-  for (const Op& op : s.graph.ops) {
-    for (const int input : op.inputs) readers[input]++;
-  }
-  for (std::size_t i = s.graph.ops.size(); i-- > 0;) {
-    const Op& op = s.graph.ops[i];
-    const bool moves = op.kind == OpKind::Reshape || op.kind == OpKind::Rearrange;
-    if (!moves || readers[op.output] > 0) continue;
-    for (const int input : op.inputs) readers[input]--;
-    s.graph.ops.erase(s.graph.ops.begin() + std::ptrdiff_t(i));
-  }
+  drop_unread(s, [](const Op& op) { return op.kind == OpKind::Reshape || op.kind == OpKind::Rearrange; });
 }
 
 }  // namespace kaiten::importing::from_onnx

@@ -121,15 +121,14 @@ std::vector<const Node*> sorted_nodes(const State& s) {
   return order;
 }
 
-void import_node(State& s, const Node& node) {
+namespace {
+
+// Messages and tensors have this name; empty: that of each of the node's outputs.
+void import_as(State& s, const Node& node, const std::string& layer) {
   s.layer.op = clean_name(node.op_type());
   if (node.output_size() == 0 || node.output(0).empty()) fail("a node " + s.layer.op + " has no output");
   if (has_lines(s, node)) {
-    for (const Node* part : as_rows(s, node)) {
-      s.name_of_lines = node.output(0);
-      import_node(s, *part);
-    }
-    s.name_of_lines.clear();
+    for (const Node* part : as_rows(s, node)) import_as(s, *part, node.output(0));
     for (int i = 1; i < node.output_size(); i++) {
       if (!node.output(i).empty()) add_value(s, node.output(i), {});
     }
@@ -141,7 +140,7 @@ void import_node(State& s, const Node& node) {
   }
   for (int i = 0; i < node.output_size(); i++) {
     if (node.output(i).empty()) continue;
-    s.layer.name = clean_name(s.name_of_lines.empty() ? node.output(i) : s.name_of_lines);
+    s.layer.name = clean_name(layer.empty() ? node.output(i) : layer);
     Value value;  // masks and indices stay unsupported: no operator may read them
     try {
       if (usable && (i == 0 || node.op_type() == "Split")) value = make(s, node, i);
@@ -155,6 +154,10 @@ void import_node(State& s, const Node& node) {
     add_value(s, node.output(i), std::move(value));
   }
 }
+
+}  // namespace
+
+void import_node(State& s, const Node& node) { import_as(s, node, ""); }
 
 void refuse_once(State& s, const Unsupported& what) {
   for (const Refusal& other : s.result.refusals) {

@@ -49,21 +49,6 @@ Value emit_value(State& s, Op op, const Shape& shape, const Scales& out) {
   return quantised_value(emit_quantised(s, std::move(op), s.layer.name, shape, out), shape, out.type);
 }
 
-// The values of a constant tensor where an operator takes activations alone.
-int activation_of_constant(State& s, int tensor) {
-  Op op;
-  op.name = s.layer_names.unique(s.tensor(tensor).name);
-  op.kind = OpKind::Constant;
-  op.inputs = {s.graph.inputs.front()};
-  op.weights = tensor;
-  Tensor made = s.tensor(tensor);
-  made.data.clear();
-  charge_activation(s, std::int64_t(made.bytes()));
-  op.output = int(s.graph.tensors.size());
-  s.graph.tensors.push_back(std::move(made));
-  return emit(s, std::move(op));
-}
-
 // An operand of Add or Mul, inputs i to i + 2: an activation or a constant.
 int read_operand(State& s, const Node& node, int i, int rank) {
   const int source = input(s, node, i);

@@ -154,11 +154,11 @@ bool repeats(const Resizing& r, const Shape& in) {
   return (by_floor || by_rounding) && whole(kRows) && whole(kColumns);
 }
 
-int host_pair_of(State& s, HostKind kind, int a, int b, const std::string& name, const Shape& shape) {
+int host_of(State& s, HostKind kind, std::vector<int> inputs, const std::string& name, const Shape& shape) {
   Op op;
   op.kind = OpKind::HostFloat;
   op.host_kind = kind;
-  op.inputs = {a, b};
+  op.inputs = std::move(inputs);
   return emit_float(s, std::move(op), name, shape);
 }
 
@@ -190,20 +190,11 @@ int linear_in_float(State& s, const std::string& layer, const Resizing& r, int t
     const int cell = emit_float(s, std::move(real), name, r.out);
     const int share = shares(s, r, name + "/share", lower_row ? rows.of_lower : rows.of_upper,
                              lower_column ? columns.of_lower : columns.of_upper);
-    const int product = host_pair_of(s, HostKind::Mul, share, cell, name + "/product", r.out);
-    sum = corner == 0
-              ? product
-              : host_pair_of(s, HostKind::Add, sum, product, corner == 3 ? layer : name + "/sum", r.out);
+    const int product = host_of(s, HostKind::Mul, {share, cell}, name + "/product", r.out);
+    sum = corner == 0 ? product
+                      : host_of(s, HostKind::Add, {sum, product}, corner == 3 ? layer : name + "/sum", r.out);
   }
   return sum;
-}
-
-int host_function_of(State& s, HostKind kind, int x, const std::string& name, const Shape& shape) {
-  Op op;
-  op.kind = OpKind::HostFloat;
-  op.host_kind = kind;
-  op.inputs = {x};
-  return emit_float(s, std::move(op), name, shape);
 }
 
 // onnxruntime resizes stored values as numbers, in float32, and cuts off what is behind the point.
@@ -213,16 +204,16 @@ int linear_of_stored(State& s, const Resizing& r, int tensor, const Shape& in, c
   s.layer.name = name + "/linear";
   const int linear = linear_in_float(s, s.layer.name, r, tensor, in, as_numbers);
   s.layer.name = name;
-  const int sign = host_function_of(s, HostKind::Sign, linear, name + "/sign", r.out);
-  const int size = host_function_of(s, HostKind::Abs, linear, name + "/size", r.out);
-  const int whole = host_function_of(s, HostKind::Floor, size, name + "/whole", r.out);
-  const int number = host_pair_of(s, HostKind::Mul, sign, whole, name + "/number", r.out);
+  const int sign = host_of(s, HostKind::Sign, {linear}, name + "/sign", r.out);
+  const int size = host_of(s, HostKind::Abs, {linear}, name + "/size", r.out);
+  const int whole = host_of(s, HostKind::Floor, {size}, name + "/whole", r.out);
+  const int number = host_of(s, HostKind::Mul, {sign, whole}, name + "/number", r.out);
   const int zero = float_constant(s, name + "/zero", {}, {float(scales.zero_point[0])});
-  const int centred = host_pair_of(s, HostKind::Sub, number, zero, name + "/centred", r.out);
+  const int scale = float_constant(s, name + "/scale", {}, scales.scale);
+  const int centred = host_of(s, HostKind::Sub, {number, zero}, name + "/centred", r.out);
   Op op;
   op.kind = OpKind::ToInt8;
-  op.inputs = {host_pair_of(s, HostKind::Mul, centred, float_constant(s, name + "/scale", {}, scales.scale),
-                            name + "/real", r.out)};
+  op.inputs = {host_of(s, HostKind::Mul, {centred, scale}, name + "/real", r.out)};
   return emit_quantised(s, std::move(op), inner_name(s, "/resized"), r.out, scales);
 }
 

@@ -45,7 +45,6 @@ struct State : ImportState {
   std::map<int, std::array<int, 3>> flattened;
   std::map<int, int> maps_of_lines;  // tensors that were maps of one row: these maps
   std::deque<Node> made_nodes;       // in the place of nodes of the file
-  std::string name_of_lines;         // while such nodes are imported: what the file's node writes
 
   Value& at(int value) { return values[std::size_t(value)]; }
   const Value& at(int value) const { return values[std::size_t(value)]; }

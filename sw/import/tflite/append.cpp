@@ -71,19 +71,7 @@ bool step_before(State& s, Op& op, Op step, const Shape& shape) {
 
 int activation_of(State& s, int index) {
   if (const auto at = s.activations.find(index); at != s.activations.end()) return at->second;
-  const int made = int(s.graph.tensors.size());
-  charge_activation(s, std::int64_t(s.tensor(index).bytes()));
-  Tensor tensor = s.tensor(index);
-  tensor.data.clear();
-  s.graph.tensors.push_back(std::move(tensor));
-  Op op;
-  op.name = s.layer_names.unique(s.tensor_name(index));
-  op.kind = OpKind::Constant;
-  op.inputs = {s.graph.inputs.front()};
-  op.weights = index;
-  op.output = made;
-  s.graph.ops.push_back(std::move(op));
-  return s.activations[index] = made;
+  return s.activations[index] = activation_of_constant(s, index);
 }
 
 int similar(State& s, int index, const Shape& shape) {

@@ -76,7 +76,7 @@ bool import_sub(State& s, const Node& node, Op& op) { return import_binary<tflit
 bool import_mul(State& s, const Node& node, Op& op) { return import_binary<tflite::MulOptions>(s, node, op); }
 
 bool import_quantize(State& s, const Node& node, Op& op) {
-  if (import_function_of_real(s, node, op)) return s.status_of(op.output) == Status::Ready;
+  if (s.reals.contains(node.inputs()->Get(0))) return import_function_of_real(s, node, op);
   if (!use_activation(s, node, op)) return false;
   const Tensor& in = s.graph.input_of(op);
   expect_output(s, op, in.shape);

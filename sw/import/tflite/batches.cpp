@@ -95,18 +95,15 @@ bool has_blocks(State& s, const Node& node) {
          is_known(s, node.inputs()->Get(2));
 }
 
+bool is_reshape(Code code) {
+  return code == Code::EXPAND_DIMS || code == Code::RESHAPE || code == Code::SQUEEZE;
+}
+
 // The only reader of a tensor where it adds or takes off a dimension, as it stands around a convolution of lines.
 const Node* only_reshape(const State& s, int tensor) {
   const Node* node = only_reader(s, tensor);
   if (node == nullptr || node->outputs() == nullptr || node->outputs()->size() != 1) return nullptr;
-  const Code code = code_of(s, *node);
-  const bool reshapes = code == Code::EXPAND_DIMS || code == Code::RESHAPE || code == Code::SQUEEZE;
-  return reshapes && node->inputs()->Get(0) == tensor ? node : nullptr;
-}
-
-bool is_between(Code code) {
-  return code == Code::EXPAND_DIMS || code == Code::RESHAPE || code == Code::SQUEEZE ||
-         code == Code::BATCH_TO_SPACE_ND;
+  return is_reshape(code_of(s, *node)) && node->inputs()->Get(0) == tensor ? node : nullptr;
 }
 
 // A node between the first of a dilated convolution and the last: only the last makes something, a line of its map.
@@ -140,7 +137,7 @@ void take_lines(State& s, Dilation& d, int line) {
 }  // namespace
 
 bool dilates(State& s, const Node& node, Code code) {
-  if (is_between(code) && node.inputs()->Get(0) != kNoTensor &&
+  if ((is_reshape(code) || code == Code::BATCH_TO_SPACE_ND) && node.inputs()->Get(0) != kNoTensor &&
       s.status_of(node.inputs()->Get(0)) == Status::Spread) {
     leave(s, node, code);
     return true;

@@ -233,16 +233,6 @@ std::optional<Folded> shape_of(const State& s, int index) {
   return Folded{list_of(shape.size()), Integers(shape.begin(), shape.end())};
 }
 
-// Limits of a fused activation are not followed here.
-bool is_clamped(const Node& node) {
-  constexpr auto kNone = tflite::FusedActivation::NONE;
-  const auto* add = node.options_as_AddOptions();
-  const auto* sub = node.options_as_SubOptions();
-  const auto* mul = node.options_as_MulOptions();
-  return (add != nullptr && add->activation() != kNone) || (sub != nullptr && sub->activation() != kNone) ||
-         (mul != nullptr && mul->activation() != kNone);
-}
-
 std::optional<Folded> value_of(State& s, const Node& node, Code code) {
   if (code == Code::SHAPE) return shape_of(s, node.inputs()->Get(0));
   const auto* const entry =

@@ -54,6 +54,14 @@ bool use_input(State& s, const Node& node, Op& op, fb::uoffset_t i) {
   return ready && require_int8(s, op);
 }
 
+bool is_clamped(const Node& node) {
+  const auto clamps = [](const auto* settings) {
+    return settings != nullptr && settings->activation() != tflite::FusedActivation::NONE;
+  };
+  return clamps(node.options_as_AddOptions()) || clamps(node.options_as_SubOptions()) ||
+         clamps(node.options_as_MulOptions()) || clamps(node.options_as_DivOptions());
+}
+
 bool import_activation(State& s, Op& op, tflite::FusedActivation activation) {
   switch (activation) {
     case tflite::FusedActivation::NONE:

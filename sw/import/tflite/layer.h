@@ -29,6 +29,8 @@ bool require_int8(State& s, const Op& op);
 // Takes operand i, which must be quantised. False if it, or the output, was refused.
 bool use_input(State& s, const Node& node, Op& op, fb::uoffset_t i = 0);
 
+// Whether an ADD, SUB, MUL or DIV has a fused activation.
+bool is_clamped(const Node& node);
 // A fused activation into op.activation.
 bool import_activation(State& s, Op& op, tflite::FusedActivation activation);
 // Completes op.window (kernel, stride, dilation are set) by this kind of padding, or by `pad`, and checks the output's shape

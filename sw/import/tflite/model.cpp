@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
-#include <set>
 #include <utility>
 #include <vector>
 
@@ -135,15 +134,6 @@ void import_outputs(State& s) {
   }
 }
 
-// Dequantised values that tables alone read are none of the graph.
-void drop_unread(State& s) {
-  std::set<int> wanted(s.graph.outputs.begin(), s.graph.outputs.end());
-  wanted.insert(s.before_tail.begin(), s.before_tail.end());
-  for (const Op& op : s.graph.ops) wanted.insert(op.inputs.begin(), op.inputs.end());
-  std::erase_if(s.graph.ops,
-                [&](const Op& op) { return s.reals.contains(op.output) && !wanted.contains(op.output); });
-}
-
 }  // namespace
 
 State::State(const tflite::Model& model_, std::size_t file_bytes, const std::string& name)
@@ -183,7 +173,7 @@ ImportResult import_tflite(std::span<const std::uint8_t> file, const std::string
   s.reads_inputs = false;
   for (const Node* node : *s.operators) import_operator(s, *node);
   import_outputs(s);
-  drop_unread(s);
+  drop_unread(s, [&](const Op& op) { return s.reals.contains(op.output); });  // tables alone read them
   return finish(s);
 }
 

@@ -276,8 +276,7 @@ int output_of(State& s, const Node& node) {
   if (s.status_of(output) != Status::Untouched) fail_layer(s, "an output is written twice");
   if (read_quantization(s, output, own) && !own.per_channel() && !own.zero_point.empty()) {
     Quantization next;
-    const Dilation& d = dilation->second;
-    if (!read_quantization(s, d.line == kNoTensor ? d.result : d.line, next) || !same_quantization(own, next))
+    if (!read_quantization(s, dilation->second.written(), next) || !same_quantization(own, next))
       refuse(s, {"equal scale and zero point on both sides", "BATCH_TO_SPACE_ND with others", ""});
   }
   s.status_of(output) = Status::Spread;

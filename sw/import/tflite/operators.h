@@ -102,7 +102,7 @@ bool import_gelu(State& s, const Node& node, Op& op);
 void dequantises(State& s, const Op& op);
 // Takes a node that computes functions of dequantised values: it is none of the graph. False: it is no such node.
 bool is_real(State& s, const Node& node, Code code);
-// A QUANTIZE of such values: the table of what their activation becomes. False, and nothing is done: it reads no such values.
+// A QUANTIZE of such values: the table of what their activation becomes.
 bool import_function_of_real(State& s, const Node& node, Op& op);
 
 // moves.cpp

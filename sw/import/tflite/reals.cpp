@@ -79,16 +79,6 @@ std::optional<float> number_of(State& s, int index) {
   return fb::ReadScalar<float>(s.tensor(index).data.data());
 }
 
-bool is_clamped(const Node& node) {
-  constexpr auto kNone = tflite::FusedActivation::NONE;
-  const auto* add = node.options_as_AddOptions();
-  const auto* sub = node.options_as_SubOptions();
-  const auto* mul = node.options_as_MulOptions();
-  const auto* div = node.options_as_DivOptions();
-  return (add != nullptr && add->activation() != kNone) || (sub != nullptr && sub->activation() != kNone) ||
-         (mul != nullptr && mul->activation() != kNone) || (div != nullptr && div->activation() != kNone);
-}
-
 // The node's operands, each a number or a value for every stored one; `of`: one of the latter, of which all of these are
 // functions alike. Empty where they are not.
 std::vector<std::vector<float>> operands_of(State& s, const Node& node, int& of) {
@@ -157,9 +147,8 @@ bool is_real(State& s, const Node& node, Code code) {
 }
 
 bool import_function_of_real(State& s, const Node& node, Op& op) {
-  const auto at = s.reals.find(node.inputs()->Get(0));
-  if (at == s.reals.end()) return false;
-  const Real& real = at->second;
+  if (s.status_of(op.output) != Status::Ready) return false;
+  const Real& real = s.reals.at(node.inputs()->Get(0));
   expect_output(s, op, s.tensor(node.inputs()->Get(0)).shape);
   op.kind = OpKind::Table;
   op.function = Function::Values;

@@ -54,6 +54,8 @@ struct Dilation {
   Padding pad;             // added around the map, less what is cut off the result
   int result = kNoTensor;  // the map that the convolution's results become
   int line = kNoTensor;    // of three dimensions: what that map becomes
+
+  int written() const { return line == kNoTensor ? result : line; }  // the tensor of the file
 };
 
 // Float32 values that are a function of a quantised activation.

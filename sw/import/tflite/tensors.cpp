@@ -134,17 +134,23 @@ void infer_shape(State& s, int index, const Shape& shape) {
   charge_activation(s, std::int64_t(tensor.bytes()));
 }
 
-bool takes_shape(State& s, int index, const Shape& shape) {
-  if (!is_of_file(s, index)) return s.tensor(index).shape == shape;
-  const auto* signature = s.file_tensor(index).shape_signature();
+namespace {
+
+// Whether the file leaves the first dimension open, and states another size than `shape` for that alone.
+bool differs_where_open(const State& s, int index, const Shape& shape) {
   Shape stated = s.tensor(index).shape;
-  const bool leaves_first = signature != nullptr && signature->size() == stated.size() &&
-                            stated.size() == shape.size() && !shape.empty() && signature->Get(0) < 0;
-  if (leaves_first) stated.front() = shape.front();
-  if (!s.open.contains(index) && !(leaves_first && stated == shape && s.tensor(index).shape != shape))
-    return s.tensor(index).shape == shape;
-  infer_shape(s, index, shape);
-  return true;
+  if (stated == shape || stated.size() != shape.size() || !is_of_file(s, index)) return false;
+  const auto* signature = s.file_tensor(index).shape_signature();
+  if (signature == nullptr || signature->size() != shape.size() || signature->Get(0) >= 0) return false;
+  stated.front() = shape.front();
+  return stated == shape;
+}
+
+}  // namespace
+
+bool takes_shape(State& s, int index, const Shape& shape) {
+  if (s.open.contains(index) || differs_where_open(s, index, shape)) infer_shape(s, index, shape);
+  return s.tensor(index).shape == shape;
 }
 
 std::optional<Shape> read_shape(State& s, int index) {

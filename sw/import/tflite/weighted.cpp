@@ -20,9 +20,9 @@ namespace {
 bool use_map(State& s, const Node& node, Op& op) {
   const auto dilation = s.dilations.find(node.inputs()->Get(0));
   if (dilation == s.dilations.end()) return use_input(s, node, op);
-  op.inputs.push_back(dilation->second.map);
-  const bool ready = !is_of_file(s, op.output) || s.status_of(op.output) == Status::Ready;
-  return ready && require_int8(s, op);
+  const Dilation& d = dilation->second;
+  op.inputs.push_back(d.map);
+  return s.status_of(d.written()) == Status::Ready && require_int8(s, op);
 }
 
 // What follows the shape of the kernel in both kinds of convolution: `channels`, the dimension of the kernel

@@ -23,8 +23,9 @@ using test::FileType;
 using test::ModelBuilder;
 using Numbers = std::vector<int>;
 
-constexpr int kDepthToSpace = 5, kDequantize = 6, kSpaceToDepth = 26, kPrelu = 54, kMaximum = 55,
-              kMinimum = 57, kNeg = 59, kTile = 69, kReduceMax = 82, kSquare = 92, kQuantize = 114;
+constexpr int kDepthToSpace = 5, kDequantize = 6, kSpaceToDepth = 26, kBatchToSpace = 37, kSpaceToBatch = 38,
+              kPrelu = 54, kMaximum = 55, kMinimum = 57, kNeg = 59, kTile = 69, kReduceMax = 82, kSquare = 92,
+              kQuantize = 114;
 
 // Of one operator with an output of this shape, on a map of 1x4x6x8.
 class Single : public ModelBuilder {
@@ -282,6 +283,15 @@ TEST(FloatFunctions, AreATable) {
   }
 }
 
+TEST(FloatFunctions, IntoWhatCannotBeReadAreRefused) {
+  ModelBuilder model = float_functions({kNeg});
+  model.tensors.back().type = FileType::Int32;
+  EXPECT_NE(refusal_of(model).find("int8 activations"), std::string::npos);
+  model.tensors.back().type = FileType::Int8;
+  model.tensors.back().scale.clear();
+  EXPECT_NE(refusal_of(model).find("without scale and zero point"), std::string::npos);
+}
+
 TEST(FloatFunctions, WhoseRealValuesAreReadStay) {
   ModelBuilder model = float_functions({kNeg});
   model.outputs.push_back(model.ops[0].outputs.front());
@@ -295,6 +305,41 @@ TEST(FloatFunctions, WhoseRealValuesAreReadStay) {
   ASSERT_EQ(cut.outputs.size(), 1U);
   EXPECT_EQ(cut.tensors[std::size_t(cut.outputs[0])].name, "out");
   EXPECT_EQ(cut.notes.size(), 1U);
+}
+
+// Two batches of every second cell of a line of 16, convolved, and back.
+Single dilated_line() {
+  Single model(kSpaceToBatch, {2, 8, 4}, {2});
+  model.tensors[0].shape = {1, 16, 4};
+  const int none = model.integers({0, 0});
+  model.tensors[std::size_t(none)].shape = {1, 2};
+  model.ops[0].inputs.push_back(none);
+  const int map = model.reshape(model.ops[0].outputs[0], {2, 1, 8, 4});
+  const int made = model.conv(map, {.channels = 5, .kernel_h = 1, .same = false});
+  model.tensors[std::size_t(made)].shape = {2, 1, 6, 5};
+  FileOp back;
+  back.code = kBatchToSpace;
+  back.inputs = {model.reshape(made, {2, 6, 5}), model.ops[0].inputs[1], none};
+  back.outputs = {model.add_tensor("line", {1, 12, 5}, FileType::Int8)};
+  model.tensors.back().scale = model.tensors[std::size_t(made)].scale;
+  model.tensors.back().zero_point = model.tensors[std::size_t(made)].zero_point;
+  model.ops.push_back(back);
+  model.outputs = back.outputs;
+  return model;
+}
+
+TEST(DilatedLines, AreOneConvolution) {
+  Single model = dilated_line();
+  const Graph graph = require_graph(import_tflite(model.file()));
+  ASSERT_EQ(graph.ops.size(), 3U);
+  EXPECT_EQ(graph.ops[1].kind, OpKind::Conv2D);
+  EXPECT_EQ(graph.ops[1].window.dilation_w, 2);
+  EXPECT_EQ(graph.output_of(graph.ops[1]).shape, (Numbers{1, 1, 12, 5}));
+  model.tensors[std::size_t(model.outputs[0])].scale.clear();
+  const ImportResult refused = import_tflite(model.file());
+  EXPECT_FALSE(refused.graph);
+  ASSERT_FALSE(refused.refusals.empty());
+  EXPECT_NE(refused.refusals.front().text().find("without scale and zero point"), std::string::npos);
 }
 
 TEST(OpenBatch, IsWhatTheOperandsMake) {
