@@ -400,13 +400,17 @@ AddParams squared_difference_params(const Graph& graph, const Op& op) {
 
 MulParams matmul_params(const Graph& graph, const Op& op) {
   MulParams params;
+  params.output.rule = rule_of(graph);
   set_output_range(graph, op, params.output);
   for (size_t i = 0; i < 2; i++) {
     params.zp_in[i] = graph.input_of(op, i).zero_point();
     params.scale[i] = graph.input_of(op, i).quantization.scale.front();
   }
+  const float product = params.scale[0] * params.scale[1];
+  const float scale = graph.output_of(op).quantization.scale.front();
+  const bool in_float = params.output.rule == Rounding::Float;
   params.multiplier =
-      multiplier_for(op, double(params.scale[0] * params.scale[1]) / scale_of(graph.output_of(op)));
+      multiplier_for(op, in_float ? double(product / scale) : double(product) / double(scale));
   return params;
 }
 

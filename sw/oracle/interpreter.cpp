@@ -84,13 +84,18 @@ class Names {
   }
 
  private:
-  // Tensors that the next operator turns into one of the same name.
+  // Tensors that the next operator turns into one of the same name, be it through a view with other scales.
   static std::vector<bool> steps_of(const Graph& graph) {
     std::vector<bool> step(graph.tensors.size());
+    std::vector<int> viewed(graph.tensors.size(), kNoTensor);
+    const auto name_of = [&](int t) -> const std::string& { return graph.tensors[std::size_t(t)].name; };
     for (const Op& op : graph.ops) {
-      for (const int t : op.inputs) {
-        if (t != kNoTensor && graph.tensors[std::size_t(t)].name == graph.output_of(op).name)
-          step[std::size_t(t)] = true;
+      for (const int input : op.inputs) {
+        for (int t = input; t != kNoTensor; t = viewed[std::size_t(t)]) {
+          if (name_of(t) == name_of(op.output)) step[std::size_t(t)] = true;
+          if (op.kind == OpKind::Reshape && name_of(op.output) == name_of(t) + "/view")
+            viewed[std::size_t(op.output)] = t;
+        }
       }
     }
     return step;

@@ -76,7 +76,7 @@ void max_pool(const PoolParams& params, const Window& window, Nhwc in, Input inp
 
 // softmax.cpp. Over the last dimension of `depth` values; output scale 1/256, zero point -128.
 void softmax(const SoftmaxParams& params, int depth, Input input, Output output);
-// onnxruntime's QLinearSoftmax: exponentials of up to 2^23 - 1 by a table, whole numbers thereafter.
+// onnxruntime's QLinearSoftmax: float32 exponentials by a table, added up from the first to the last.
 void qlinear_softmax(float in_scale, float out_scale, int zero_point, int depth, Input input, Output output);
 // Its logarithm: output scale 1/16, zero point 127.
 void log_softmax(const SoftmaxParams& params, int depth, Input input, Output output);

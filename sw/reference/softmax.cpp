@@ -135,19 +135,21 @@ void log_softmax(const SoftmaxParams& params, int depth, Input input, Output out
 
 void qlinear_softmax(float in_scale, float out_scale, int zero_point, int depth, Input input, Output output) {
   const auto length = static_cast<size_t>(depth);
-  const double largest_exponential = std::min(double(0xffffffffU) / depth, double(0x7fffff));
-  std::array<uint64_t, 256> table{};  // by the distance from the largest
+  // Exponentials are scaled so that a row's sum stays e^5 below the largest float32.
+  const float most = std::log(std::numeric_limits<float>::max() / float(depth));
+  const double reach = std::max(0.0, double(most) - 5.0) / double(in_scale);
+  std::array<float, 256> table{};  // by the distance from the largest
   for (size_t d = 0; d < table.size(); d++)
-    table[d] = uint64_t(std::lround(largest_exponential * std::exp(-double(d) * double(in_scale))));
-  const auto steps = uint64_t(std::floor(1.0F / out_scale));
+    table[d] = float(std::exp((reach - double(d)) * double(in_scale)));
+  const float steps = std::floor(1.0F / out_scale);
   for (size_t row = 0; row < input.size(); row += length) {
     const Input values = input.subspan(row, length);
     const int largest = *std::max_element(values.begin(), values.end());
-    uint64_t sum = 0;
+    float sum = 0;
     for (const int8_t v : values) sum += table[size_t(largest - v)];
     for (size_t i = 0; i < length; i++) {
-      const uint64_t share = (table[size_t(largest - values[i])] * steps + sum / 2) / sum;
-      output[row + i] = OutputQuant{.zero_point = zero_point}.stored(int32_t(std::min<uint64_t>(share, 511)));
+      const float share = std::nearbyint(table[size_t(largest - values[i])] * steps / sum);
+      output[row + i] = OutputQuant{.zero_point = zero_point}.stored(int32_t(std::min(share, 511.0F)));
     }
   }
 }

@@ -7,11 +7,13 @@ import platform
 
 import numpy as np
 import onnx
+import onnx_moves
 from onnx import TensorProto, helper, numpy_helper
+from onnx_moves import moved
 
 from tflite_models import RANGE, Value, draw_layer, draw_shape, input_of, need, out_size, simpler  # noqa: F401 (simpler and input_of are part of this module)
 
-OPSET = 17
+OPSET = onnx_moves.OPSET
 
 
 def adds_exactly():
@@ -246,13 +248,6 @@ def single(b, layer, xs, random):
     return b.quantised(b.node(op, inputs, **attributes), x.shape, scale, zero)
 
 
-def moved(b, x, op, inputs, shape, outputs=1, **attributes):
-    """Operators that only move values: in QDQ graphs between a pair, else on stored values."""
-    if not b.qdq:
-        return Value(b.node(op, [x.index, *inputs], outputs, **attributes), shape, b.kind, x.scale, x.zero)
-    return b.quantised(b.node(op, [b.real(x), *inputs], outputs, **attributes), shape, x.scale, x.zero)
-
-
 def softmax(b, layer, xs, random):
     """At the end only, and in float32: its bits after quantising are nobody's."""
     x = xs[0]
@@ -318,7 +313,7 @@ def cut(b, layer, xs, random):
     begin = [int(low * (x.shape[a] - 1)) for a, (low, _) in zip(axes, layer["box"])]
     end = [f + max(1, round(high * (x.shape[a] - f))) for a, f, (_, high) in zip(axes, begin, layer["box"])]
     axes, begin, end = axes[:3], begin[:3], end[:3]
-    shape = [x.shape[0], *(e - f for f, e in zip(begin, end))]
+    shape = [x.shape[0], *(e - f for f, e in zip(begin, end)), *x.shape[4:]]
     return moved(b, x, "Slice", [b.constant(np.array(v, np.int64)) for v in (begin, end, axes)], shape)
 
 
@@ -339,7 +334,7 @@ def resize(b, layer, xs, random):
 MAKERS = {"Conv": conv, "Depthwise": conv, "Gemm": dense, "MatMul": dense, "AveragePool": pool, "MaxPool": pool, "GlobalAveragePool": global_pool,
           "Add": pair, "Sub": pair, "Mul": pair, "Concat": concat, "LeakyRelu": single, "Sigmoid": single, "Tanh": single, "HardSigmoid": single,
           "HardSwish": single, "Relu": single, "Clip": single, "Softmax": softmax, "GlobalMaxPool": global_max, "ArgMax": arg_max, "Split": split, "Reshape": reshape, "Transpose": transpose, "Pad": pad,
-          "Slice": cut, "Resize": resize}
+          "Slice": cut, "Resize": resize, **onnx_moves.MAKERS}
 
 
 def build(recipe):

@@ -13,9 +13,16 @@
 
 namespace kaiten::importing {
 
+namespace {
+
+// Bytes of constants that files of any size may have.
+constexpr std::int64_t kSmallConstants = std::int64_t(256) << 10;
+
+}  // namespace
+
 ImportState::ImportState(const std::string& name, Framework framework, std::int64_t sharing_,
                          std::size_t file_bytes)
-    : sharing(sharing_), constant_budget(sharing_ * std::int64_t(file_bytes)) {
+    : sharing(sharing_), constant_budget(std::max(sharing_ * std::int64_t(file_bytes), kSmallConstants)) {
   result.name = name;
   graph.name = name;
   graph.framework = framework;
@@ -154,7 +161,11 @@ ImportResult finish(ImportState& s) {
   } else if (s.tail_operators > 0 && s.tail_operators == s.refused_layers) {
     end_before_tail(s);
   }
-  if (s.result.refusals.empty()) s.result.graph = std::move(s.graph);
+  if (s.result.refusals.empty()) {
+    if (s.graph.ops.empty())
+      throw InputError("no operator computes anything: the outputs are inputs or constants");
+    s.result.graph = std::move(s.graph);
+  }
   return std::move(s.result);
 }
 

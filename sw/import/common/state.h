@@ -28,7 +28,7 @@ struct Layer {
 };
 
 struct ImportState {
-  // Constants may add up to `sharing` times the bytes of the file.
+  // Constants may add up to `sharing` times the bytes of the file, or 256 KiB.
   ImportState(const std::string& name, Framework framework, std::int64_t sharing, std::size_t file_bytes);
 
   ImportResult result;

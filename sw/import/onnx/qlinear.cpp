@@ -66,6 +66,68 @@ int read_operand(State& s, const Node& node, int i, int rank) {
   return quantised_operand(s, int(s.values.size()) - 1, rank);
 }
 
+// The dimensions of a tensor with one of them last: as a tensor of rank 2, and how to get there and back.
+struct Lines {
+  Shape shape;
+  std::vector<Stride> there, back;
+};
+
+Lines lines_along(const Shape& shape, int axis) {
+  Lines lines;
+  lines.there = strides_of(shape);
+  const Stride along = lines.there[std::size_t(axis)];
+  lines.there.erase(lines.there.begin() + axis);
+  lines.there.push_back(along);
+  lines.shape = {int(elements_of(shape)) / along.size, along.size};
+  Shape turned;
+  for (const Stride& d : lines.there) turned.push_back(d.size);
+  lines.back = strides_of(turned);
+  lines.back.insert(lines.back.begin() + axis, lines.back.back());
+  lines.back.pop_back();
+  return lines;
+}
+
+// Matrices of a tensor of any rank from 2 on: of rank 3, in the model's order.
+struct Matrices {
+  int tensor = 0;
+  int count = 1, rows = 1, columns = 1;
+  Shape batch;  // whose product is `count`
+};
+
+Matrices read_matrices(State& s, const Node& node, int i) {
+  const int source = input(s, node, i);
+  if (s.at(source).form != Form::Quantised) throw Unsupported{"quantised matrices", "a float one"};
+  const Shape shape = s.at(source).shape;
+  if (shape.size() < 2) throw Unsupported{"matrices of two dimensions", shape_text(shape)};
+  Matrices m;
+  m.rows = shape[shape.size() - 2];
+  m.columns = shape.back();
+  m.batch.assign(shape.begin(), shape.end() - 2);
+  m.count = int(elements_of(m.batch));
+  const Scales scales = scales_of(s, node, i + 1, i + 2, s.at(source).type);
+  m.tensor = reshaped(s, plain(s, read_as(s, source, scales)), shape, {m.count, m.rows, m.columns}, scales);
+  return m;
+}
+
+// QLinearMatMul of two activations: as many matrices on both sides, or one on one of them.
+Value product_of_activations(State& s, const Node& node) {
+  const Matrices a = read_matrices(s, node, 0), b = read_matrices(s, node, 3);
+  if (a.columns != b.rows)
+    fail_layer(s, std::to_string(a.columns) + " columns beside " + std::to_string(b.rows) + " rows");
+  if (a.count != 1 && b.count != 1 && a.batch != b.batch)
+    throw Unsupported{"as many matrices on both sides, or one",
+                      shape_text(a.batch) + " and " + shape_text(b.batch)};
+  const Scales out = scales_of(s, node, 6, 7, kUint8);
+  Shape shape = broadcast(s, a.batch, b.batch);
+  Op op;
+  op.kind = OpKind::BatchMatMul;
+  op.inputs = {a.tensor, b.tensor};
+  const Shape flat = {std::max(a.count, b.count), a.rows, b.columns};
+  shape.insert(shape.end(), {a.rows, b.columns});
+  const int made = emit_quantised(s, std::move(op), inner_name(s, "/matrices"), flat, out);
+  return quantised_value(reshaped(s, made, flat, shape, out), shape, out.type);
+}
+
 }  // namespace
 
 Value qlinear_average_pool(State& s, const Node& node) {
@@ -141,6 +203,7 @@ Value qlinear_global_pool(State& s, const Node& node) {
 
 Value qlinear_matmul(State& s, const Node& node) {
   const bool gemm = node.op_type() == "QGemm";
+  if (!gemm && s.at(input(s, node, 3)).form == Form::Quantised) return product_of_activations(s, node);
   const int source = quantised_input(s, node);
   const Scales in = scales_of(s, node, 1, 2, s.at(source).type);
   const Weights weights = stated_weights(s, node);
@@ -162,24 +225,29 @@ Value qlinear_matmul(State& s, const Node& node) {
   return quantised_value(tensor, shape, out.type);
 }
 
-// Over the dimension that is the last one here.
 Value qlinear_softmax(State& s, const Node& node) {
   const int source = quantised_input(s, node);
-  const Shape& shape = s.at(source).shape;
+  const Shape shape = s.at(source).shape;
   const auto rank = std::int64_t(shape.size());
   const std::int64_t opset = integer(node, "opset", 13);
   const std::int64_t stated = integer(node, "axis", opset < 13 ? 1 : -1);
   const std::int64_t axis = stated < 0 ? stated + rank : stated;
   if (axis < 0 || axis >= rank) fail_layer(s, "axis " + std::to_string(stated));
   const bool alone = std::all_of(shape.begin() + axis + 1, shape.end(), [](int n) { return n == 1; });
-  if (nhwc_axis(int(axis), shape.size()) + 1 != rank || (opset < 13 && !alone))
-    throw Unsupported{"softmax over the channels of a map or the last dimension",
-                      "axis " + std::to_string(stated)};
+  if (opset < 13 && !alone)
+    throw Unsupported{"softmax over one dimension", "axis " + std::to_string(stated) + " of opset " +
+                                                        std::to_string(opset) + ": it and those behind it"};
+  const Scales in = scales_of(s, node, 1, 2, s.at(source).type);
   const Scales out = scales_of(s, node, 3, 4, s.at(source).type);
   Op op;
   op.kind = OpKind::Softmax;
   op.inputs = {read_input(s, node, source, 1)};
-  return emit_value(s, std::move(op), shape, out);
+  if (nhwc_axis(int(axis), shape.size()) + 1 == rank) return emit_value(s, std::move(op), shape, out);
+  // The dimension becomes the last one, and goes back.
+  const Lines lines = lines_along(shape, int(axis));
+  op.inputs = {rearranged(s, op.inputs.front(), shape, 0, lines.there, lines.shape, in)};
+  const int made = emit_quantised(s, std::move(op), inner_name(s, "/lines"), lines.shape, out);
+  return quantised_value(rearranged(s, made, lines.shape, 0, lines.back, shape, out), shape, out.type);
 }
 
 Value qlinear_table(State& s, const Node& node) {

@@ -25,10 +25,10 @@ std::vector<Stride> strides_of(const Shape& shape);
 // fastest, as a tensor of shape `to`.
 int rearranged(State& s, int tensor, const Shape& from, int begin, const std::vector<Stride>& strides,
                const Shape& to, const Scales& scales);
-// The same tensor with dimensions of 1 before the others, as numpy sees it beside one of rank 4.
 // Positions of a dimension of a quantised tensor of this shape, in the model's order.
 int gathered(State& s, int tensor, const Shape& from, int axis, const std::vector<int>& positions,
              const Scales& scales);
+// The same tensor with dimensions of 1 before the others, as numpy sees it beside one of rank 4.
 int of_rank(State& s, int tensor, const Shape& shape, int rank, const Scales& scales);
 // A map that was flattened (State::flattened), in the model's order.
 int unflattened(State& s, int tensor);

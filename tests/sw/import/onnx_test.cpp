@@ -504,6 +504,16 @@ TEST(Onnx, PadAddsZeros) {
   expect_message(plain, "limit: padding with 0, found: another constant");
 }
 
+TEST(Onnx, WithoutAnOperatorThatComputesThereIsNothingToRun) {
+  OnnxFile f = stored_file();
+  int64s(f, "pads", {0, 0, 0, 0, 0, 0, 0, 0});
+  auto* mode = f.node("Pad", {"x", "pads"}, "y").add_attribute();
+  mode->set_name("mode");
+  mode->set_s("edge");
+  f.output("y");
+  expect_message(f, "no operator computes anything: the outputs are inputs or constants");
+}
+
 TEST(Onnx, ResizeRepeatsPixels) {
   OnnxFile f = stored_file();
   auto& scales = f.constant("scales", 1, {4});

@@ -478,10 +478,33 @@ def of_transformers():
             "QLinearMatMul", [m.input(a.values([1, 5, 6, 20])), *a.of(m), m.constant(w.values([20, 7])), *w.of(m), *out.of(m)]))
 
 
+def of_attention():
+    """Of stored values: products of two activations, softmax along any dimension; shares beside a half, where tables of whole
+    numbers round otherwise."""
+    for dtype in BOTH:
+        low = np.iinfo(dtype).min
+        for shape, axis in (([1, 3, 7, 9], -1), ([1, 3, 7, 9], 2), ([1, 4, 6], 1), ([1, 2, 3, 4, 5], 3)):
+            a, out = Scale(dtype), Scale(dtype, 1 / 256, low)
+            m = Model()
+            m.record(f"QLinearSoftmax {np.dtype(dtype)} {shape} along {axis}", m.node(
+                "QLinearSoftmax", [m.input(a.values(shape)), *a.of(m), *out.of(m)], MICROSOFT, axis=axis, opset=13))
+        for scale in (1 / 256, 1 / 128):
+            a, out = Scale(dtype, scale, low), Scale(dtype, 1 / 256, low)
+            pairs = np.stack(np.meshgrid(np.arange(0, 16), np.arange(0, 16)), -1).reshape(1, 256, 2)
+            m = Model()
+            m.record(f"QLinearSoftmax {np.dtype(dtype)} of pairs {scale}", m.node(
+                "QLinearSoftmax", [m.input((pairs + low).astype(dtype)), *a.of(m), *out.of(m)], MICROSOFT, axis=-1, opset=13))
+        for left, right in (([1, 3, 6, 8], [1, 3, 8, 5]), ([3, 6, 8], [3, 8, 5]), ([1, 6, 8], [1, 8, 6]), ([1, 3, 6, 8], [8, 5]), ([6, 8], [8, 5])):
+            a, b, out = Scale(dtype), Scale(dtype), Scale(dtype, 0.05)
+            m = Model()
+            m.record(f"QLinearMatMul {np.dtype(dtype)} {left} by {right}", m.node(
+                "QLinearMatMul", [m.input(a.values(left)), *a.of(m), m.input(b.values(right)), *b.of(m), *out.of(m)]))
+
+
 if __name__ == "__main__":
     for record in (qlinear_pairs, qlinear_functions, functions, pairs, moves, reductions,
                    shape_arithmetic, transposed_convolutions, of_the_model_zoo, resizes, means_of_maps,
-                   dilated_pools, left_by_exporters, averages_of_whole_maps, over_lines, of_transformers):
+                   dilated_pools, left_by_exporters, averages_of_whole_maps, over_lines, of_transformers, of_attention):
         record()
     OUT.write_text(json.dumps(cases, indent=0) + "\n")
     print(len(cases), "cases,", OUT.stat().st_size, "bytes")
