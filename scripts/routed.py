@@ -188,7 +188,7 @@ def main():
     netlist = stem + "_design.json"
     seed = args.seed or route.fastest_seed(args.config)
     design = without_shell(Netlist(stem + ".json"), Netlist(f"{stem}_{seed}_routed.json"), lint.configurations()[args.config])
-    tools.write(netlist, json.dumps(design))
+    tools.write(os.path.join(tools.ROOT, netlist), json.dumps(design))
     return tools.yosys_verilog(lambda file: script(netlist, file), args.output)
 
 
