@@ -57,8 +57,8 @@ def normalised(b, layer, xs, random):
     need(b.qdq and len(x.shape) > 2 and x.shape[-1] > 1 and int(np.prod(x.shape[2:])) > 1)
     channels = x.shape[-1] if op == "LayerNormalization" else x.shape[1]
     inputs = [b.real(x), *(b.constant(random.uniform(0.5, 2, channels).astype(np.float32)) for _ in range(2))]
-    # Where all values are alike, what is left of them is the interpreter's rounding, divided by the root of epsilon.
-    attributes = {"epsilon": 0.1, **({"axis": -1} if op == "LayerNormalization" else {})}
+    # Where all values are alike, what is left of them is the interpreter's rounding, divided by the root of epsilon: not small here.
+    attributes = {"epsilon": (30 * x.scale) ** 2, **({"axis": -1} if op == "LayerNormalization" else {})}
     if op == "BatchNormalization":
         inputs += [b.constant(random.uniform(-1, 1, channels).astype(np.float32)), b.constant(random.uniform(0.5, 2, channels).astype(np.float32))]
     return result(b, layer, b.node(op, inputs, **attributes), x.shape, 74 * x.scale if op == "BatchNormalization" else 1)
