@@ -141,7 +141,7 @@ void qlinear_softmax(float in_scale, float out_scale, int zero_point, int depth,
   std::array<float, 256> table{};  // by the distance from the largest
   for (size_t d = 0; d < table.size(); d++)
     table[d] = float(std::exp((reach - double(d)) * double(in_scale)));
-  const float steps = std::floor(1.0F / out_scale);
+  const float steps = std::min(std::floor(1.0F / out_scale), 1e30F);  // finite: a share is a number
   for (size_t row = 0; row < input.size(); row += length) {
     const Input values = input.subspan(row, length);
     const int largest = *std::max_element(values.begin(), values.end());
