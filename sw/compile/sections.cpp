@@ -35,13 +35,14 @@ class Cutter {
     } while (keep_tails_on_host());
   }
 
+  // At least one, which may have no operators: outputs can be inputs.
   std::vector<Section> cut() const {
     int count = 1;
     for (const Stage& p : stages_) count = std::max(count, p.section + 1);
     std::vector<Section> sections;
     for (int s = 0; s < count; s++) {
       Section section = section_of(s);
-      if (!section.ops.empty()) sections.push_back(std::move(section));
+      if (count == 1 || !section.ops.empty()) sections.push_back(std::move(section));
     }
     return sections;
   }

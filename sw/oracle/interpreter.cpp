@@ -93,10 +93,10 @@ class Names {
       for (const int input : op.inputs) {
         for (int t = input; t != kNoTensor; t = viewed[std::size_t(t)]) {
           if (name_of(t) == name_of(op.output)) step[std::size_t(t)] = true;
-          if (op.kind == OpKind::Reshape && name_of(op.output) == name_of(t) + "/view")
-            viewed[std::size_t(op.output)] = t;
         }
       }
+      if (op.kind == OpKind::Reshape && graph.output_of(op).shape == graph.input_of(op).shape)
+        viewed[std::size_t(op.output)] = op.inputs.front();
     }
     return step;
   }

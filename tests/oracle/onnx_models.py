@@ -9,7 +9,7 @@ import numpy as np
 import onnx
 import onnx_moves
 from onnx import TensorProto, helper, numpy_helper
-from onnx_moves import moved
+from onnx_moves import moved, scale_for
 
 from tflite_models import RANGE, Value, draw_layer, draw_shape, input_of, need, out_size, simpler  # noqa: F401 (simpler and input_of are part of this module)
 
@@ -77,10 +77,6 @@ def weights_of(b, layer, random, shape, fan_in, channels, x, axis=0):
     bias = random.integers(-limit, limit + 1, channels).astype(np.int32) if layer["bias"] else None
     typical = x.scale * float(np.mean(scales)) * 74 * 74 * math.sqrt(fan_in)
     return b.constant(data), parameters, np.asarray(scales) * np.float32(x.scale), bias, typical, per_channel
-
-
-def scale_for(layer, typical):
-    return max(typical * 2 ** layer["spread"] / 64, 1e-12)
 
 
 def clipped(b, layer, name):

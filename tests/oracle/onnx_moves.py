@@ -29,8 +29,12 @@ def moved(b, x, op, inputs, shape, **attributes):
     return b.quantised(b.node(op, [b.real(x), *inputs], **attributes), shape, x.scale, x.zero)
 
 
+def scale_for(layer, typical):
+    return max(typical * 2 ** layer["spread"] / 64, 1e-12)
+
+
 def result(b, layer, name, shape, typical):
-    return b.quantised(name, shape, max(typical * 2 ** layer["spread"] / 64, 1e-12), layer["zero"])
+    return b.quantised(name, shape, scale_for(layer, typical), layer["zero"])
 
 
 def function(b, layer, xs, random):
@@ -84,7 +88,7 @@ def line(b, layer, xs, random):
     weights, step = [b.constant(data), *b.parameters(scale, zero, "int8")], scale * np.float32(x.scale)
     if not b.qdq:
         need(b.kind == "int8")
-        to, offset = max(typical * 2 ** layer["spread"] / 64, 1e-12), layer["zero"]
+        to, offset = scale_for(layer, typical), layer["zero"]
         made = b.node("QLinearConv", [x.index, *b.parameters(x.scale, x.zero), *weights, *b.parameters(to, offset), b.constant(bias)], **attributes)
         return Value(made, shape, b.kind, to, offset)
     inputs = [b.real(x), b.node("DequantizeLinear", weights)]
@@ -126,7 +130,7 @@ def product(b, layer, xs, random):
     if b.qdq:
         return result(b, layer, b.node("MatMul", [b.real(x), b.real(turned)]), shape, typical)
     pair = [i for v in (x, turned) for i in (v.index, *b.parameters(v.scale, v.zero))]
-    scale = max(typical * 2 ** layer["spread"] / 64, 1e-12)
+    scale = scale_for(layer, typical)
     return Value(b.node("QLinearMatMul", [*pair, *b.parameters(scale, layer["zero"])]), shape, b.kind, scale, layer["zero"])
 
 

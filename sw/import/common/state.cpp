@@ -153,21 +153,6 @@ void end_before_tail(ImportState& s) {
   s.result.refusals.clear();
 }
 
-// A network whose outputs are its inputs gets an operator for each that changes nothing, as others have.
-void pass_inputs_on(Graph& graph) {
-  for (int& output : graph.outputs) {
-    Tensor same = graph.tensors[std::size_t(output)];
-    same.name += "/same";
-    Op op;
-    op.kind = OpKind::Reshape;
-    op.inputs = {output};
-    output = op.output = int(graph.tensors.size());
-    op.name = same.name;
-    graph.tensors.push_back(std::move(same));
-    graph.ops.push_back(std::move(op));
-  }
-}
-
 }  // namespace
 
 ImportResult finish(ImportState& s) {
@@ -176,10 +161,7 @@ ImportResult finish(ImportState& s) {
   } else if (s.tail_operators > 0 && s.tail_operators == s.refused_layers) {
     end_before_tail(s);
   }
-  if (s.result.refusals.empty()) {
-    if (s.graph.ops.empty()) pass_inputs_on(s.graph);
-    s.result.graph = std::move(s.graph);
-  }
+  if (s.result.refusals.empty()) s.result.graph = std::move(s.graph);
   return std::move(s.result);
 }
 

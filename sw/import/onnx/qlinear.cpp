@@ -22,9 +22,9 @@ namespace kaiten::importing::from_onnx {
 
 namespace {
 
-// Input 0, which must be quantised.
-int quantised_input(const State& s, const Node& node) {
-  const int source = input(s, node, 0);
+// Input i, which must be quantised.
+int quantised_input(const State& s, const Node& node, int i = 0) {
+  const int source = input(s, node, i);
   if (s.at(source).form != Form::Quantised) throw Unsupported{"a quantised input", "a float one"};
   return source;
 }
@@ -66,66 +66,39 @@ int read_operand(State& s, const Node& node, int i, int rank) {
   return quantised_operand(s, int(s.values.size()) - 1, rank);
 }
 
-// The dimensions of a tensor with one of them last: as a tensor of rank 2, and how to get there and back.
-struct Lines {
-  Shape shape;
-  std::vector<Stride> there, back;
-};
-
-Lines lines_along(const Shape& shape, int axis) {
-  Lines lines;
-  lines.there = strides_of(shape);
-  const Stride along = lines.there[std::size_t(axis)];
-  lines.there.erase(lines.there.begin() + axis);
-  lines.there.push_back(along);
-  lines.shape = {int(elements_of(shape)) / along.size, along.size};
-  Shape turned;
-  for (const Stride& d : lines.there) turned.push_back(d.size);
-  lines.back = strides_of(turned);
-  lines.back.insert(lines.back.begin() + axis, lines.back.back());
-  lines.back.pop_back();
-  return lines;
+// The strides of a tensor with this dimension and the last one exchanged.
+std::vector<Stride> exchanged(const Shape& shape, int axis) {
+  std::vector<Stride> strides = strides_of(shape);
+  std::swap(strides[std::size_t(axis)], strides.back());
+  return strides;
 }
 
-// Matrices of a tensor of any rank from 2 on: of rank 3, in the model's order.
-struct Matrices {
-  int tensor = 0;
-  int count = 1, rows = 1, columns = 1;
-  Shape batch;  // whose product is `count`
-};
+// The same values under a dimension of 1 more, which keeps maps in the model's order.
+Shape one_deeper(Shape shape) {
+  shape.insert(shape.begin(), 1);
+  return shape;
+}
 
-Matrices read_matrices(State& s, const Node& node, int i) {
-  const int source = input(s, node, i);
-  if (s.at(source).form != Form::Quantised) throw Unsupported{"quantised matrices", "a float one"};
+// An operand of a product of matrices, inputs i to i + 2, in the model's order.
+int read_matrices(State& s, const Node& node, int i) {
+  const int source = quantised_input(s, node, i);
   const Shape shape = s.at(source).shape;
-  if (shape.size() < 2) throw Unsupported{"matrices of two dimensions", shape_text(shape)};
-  Matrices m;
-  m.rows = shape[shape.size() - 2];
-  m.columns = shape.back();
-  m.batch.assign(shape.begin(), shape.end() - 2);
-  m.count = int(elements_of(m.batch));
   const Scales scales = scales_of(s, node, i + 1, i + 2, s.at(source).type);
-  m.tensor = reshaped(s, plain(s, read_as(s, source, scales)), shape, {m.count, m.rows, m.columns}, scales);
-  return m;
+  const int tensor = plain(s, read_as(s, source, scales));
+  return shape.size() == 4 ? reshaped(s, tensor, shape, one_deeper(shape), scales) : tensor;
 }
 
-// QLinearMatMul of two activations: as many matrices on both sides, or one on one of them.
+// QLinearMatMul of two activations.
 Value product_of_activations(State& s, const Node& node) {
-  const Matrices a = read_matrices(s, node, 0), b = read_matrices(s, node, 3);
-  if (a.columns != b.rows)
-    fail_layer(s, std::to_string(a.columns) + " columns beside " + std::to_string(b.rows) + " rows");
-  if (a.count != 1 && b.count != 1 && a.batch != b.batch)
-    throw Unsupported{"as many matrices on both sides, or one",
-                      shape_text(a.batch) + " and " + shape_text(b.batch)};
+  const Shape shape = shape_of_matmul(s, node, {input(s, node, 0), input(s, node, 3)}, 0);
   const Scales out = scales_of(s, node, 6, 7, kUint8);
-  Shape shape = broadcast(s, a.batch, b.batch);
   Op op;
   op.kind = OpKind::BatchMatMul;
-  op.inputs = {a.tensor, b.tensor};
-  const Shape flat = {std::max(a.count, b.count), a.rows, b.columns};
-  shape.insert(shape.end(), {a.rows, b.columns});
-  const int made = emit_quantised(s, std::move(op), inner_name(s, "/matrices"), flat, out);
-  return quantised_value(reshaped(s, made, flat, shape, out), shape, out.type);
+  op.inputs = {read_matrices(s, node, 0), read_matrices(s, node, 3)};
+  if (shape.size() != 4) return emit_value(s, std::move(op), shape, out);
+  const Shape deeper = one_deeper(shape);
+  const int made = emit_quantised(s, std::move(op), inner_name(s, "/matrices"), deeper, out);
+  return quantised_value(reshaped(s, made, deeper, shape, out), shape, out.type);
 }
 
 }  // namespace
@@ -241,13 +214,16 @@ Value qlinear_softmax(State& s, const Node& node) {
   const Scales out = scales_of(s, node, 3, 4, s.at(source).type);
   Op op;
   op.kind = OpKind::Softmax;
-  op.inputs = {read_input(s, node, source, 1)};
+  op.inputs = {plain(s, read_as(s, source, in))};
   if (nhwc_axis(int(axis), shape.size()) + 1 == rank) return emit_value(s, std::move(op), shape, out);
   // The dimension becomes the last one, and goes back.
-  const Lines lines = lines_along(shape, int(axis));
-  op.inputs = {rearranged(s, op.inputs.front(), shape, 0, lines.there, lines.shape, in)};
-  const int made = emit_quantised(s, std::move(op), inner_name(s, "/lines"), lines.shape, out);
-  return quantised_value(rearranged(s, made, lines.shape, 0, lines.back, shape, out), shape, out.type);
+  Shape turned = shape;
+  std::swap(turned[std::size_t(axis)], turned.back());
+  const Shape lines = {int(elements_of(shape)) / turned.back(), turned.back()};
+  op.inputs = {rearranged(s, op.inputs.front(), shape, 0, exchanged(shape, int(axis)), lines, in)};
+  const int made = emit_quantised(s, std::move(op), inner_name(s, "/lines"), lines, out);
+  return quantised_value(rearranged(s, made, lines, 0, exchanged(turned, int(axis)), shape, out), shape,
+                         out.type);
 }
 
 Value qlinear_table(State& s, const Node& node) {

@@ -499,6 +499,11 @@ def of_attention():
             m = Model()
             m.record(f"QLinearMatMul {np.dtype(dtype)} {left} by {right}", m.node(
                 "QLinearMatMul", [m.input(a.values(left)), *a.of(m), m.input(b.values(right)), *b.of(m), *out.of(m)]))
+    for left, right in (([1, 3, 6, 8], [1, 1, 8, 5]), ([1, 2, 3, 6, 8], [3, 8, 5])):
+        a, b, out = Scale(np.int8), Scale(np.int8), Scale(np.int8, 0.05)
+        m = Model()
+        m.record(f"QLinearMatMul {left} by {right}", m.node(
+            "QLinearMatMul", [m.input(a.values(left)), *a.of(m), m.input(b.values(right)), *b.of(m), *out.of(m)]))
 
 
 if __name__ == "__main__":
