@@ -12,9 +12,10 @@ namespace kaiten::plan {
 
 namespace {
 
+// Of more than one image, which the host alone works on, the rows of all.
 Map map_of(const Tensor& t) {
   const Nhwc s = t.nhwc();
-  return {s.h, s.w, s.c};
+  return {s.n * s.h, s.w, s.c};
 }
 
 class Converter {
@@ -29,12 +30,7 @@ class Converter {
       throw InputError("model '" + graph_.name +
                        "': limit: one input, found: " + std::to_string(graph_.inputs.size()));
     }
-    const Tensor& image = graph_.tensors[std::size_t(graph_.inputs.front())];
-    if (image.nhwc().n != 1) {
-      throw InputError("model '" + graph_.name +
-                       "': limit: batch of 1, found: " + std::to_string(image.nhwc().n));
-    }
-    n_.maps.push_back(map_of(image));
+    n_.maps.push_back(map_of(graph_.tensors[std::size_t(graph_.inputs.front())]));
     for (int tensor : graph_.inputs) map_of_[std::size_t(tensor)] = 0;
     for (std::size_t i = 0; i < graph_.ops.size(); i++) {
       if (n_.layer_count() == kMaxLayers) {

@@ -18,8 +18,8 @@ enum class Inputs {
   kAny,  ///< any number, all of which count as map 0
 };
 
-/// Additions are layers of their own. Layer numbers are operator numbers of the graph. Throws InputError for
-/// what has no single image; with Inputs::kOne also for several inputs and for no layer.
+/// Additions are layers of their own. Layer numbers are operator numbers of the graph. A batch counts as the rows of
+/// all its images. Throws InputError for too many layers; with Inputs::kOne also for several inputs and for no layer.
 Network network_of(const Graph& graph, Inputs inputs = Inputs::kOne);
 
 /// Additions right after the layer they add to become residual edges, as the tables write them: fewer maps.

@@ -253,7 +253,7 @@ def operand_of(b, layer, xs, random):
 
 def pair(b, layer, xs, random):
     x, op = xs[0], layer["op"]
-    need(x.kind in RANGE and len(x.shape) <= 4)
+    need(x.kind in RANGE)
     z = operand_of(b, layer, xs, random)
     typical = x.scale * z.scale * 74 * 74 if op == "MUL" else 74 * math.hypot(x.scale, z.scale)
     y = result_of(b, layer, x.shape, typical)
@@ -320,9 +320,10 @@ def pad(b, layer, xs, random):
 def cut(b, layer, xs, random):
     """SLICE, STRIDED_SLICE"""
     x = xs[0]
-    need(x.kind in RANGE and len(x.shape) == 4)
+    rank = len(x.shape)
+    need(x.kind in RANGE and 1 < rank < 6)
     begin, end, steps = [], [], []
-    for n, (low, high), step in zip(x.shape, layer["box"], layer["steps"]):
+    for n, (low, high), step in zip(x.shape, (layer["box"] * 2)[:rank], [*layer["steps"][:3], 1, 1][:rank]):
         first = int(low * (n - 1))
         begin.append(first)
         end.append(first + max(1, round(high * (n - first))))
@@ -580,12 +581,14 @@ def draw_layer(random, kind, op, tensors):
 
 
 def draw(random):
-    """A recipe of one operator, or of two to six."""
+    """A recipe of one operator, or of two to six; a fifth of them of other ranks than four."""
     while True:
+        rank = int(random.choice([2, 3, 5, 6])) if random.random() < 0.2 else 4
         kind = "uint8" if random.random() < 0.25 else "int8"
         low, high = RANGE[kind]
         channels = int(random.choice([1, 2, 3, 4, 8, 9, 12, 16, 17, 33, 70]))
-        recipe = {"type": kind, "float_ends": bool(random.random() < 0.15), "shape": [1, *draw_shape(random, channels), channels],
+        recipe = {"type": kind, "float_ends": bool(random.random() < 0.15),
+                  "shape": [1, *draw_shape(random, channels), channels] if rank == 4 else [1, *random.integers(1, 8, rank - 2).tolist(), channels],
                   "scale": float(2.0 ** random.uniform(-8, -2)), "zero": int(random.choice([low, 0, random.integers(low, high + 1)])), "layers": []}
         wanted = 1 if random.random() < 0.5 else int(random.integers(2, 7))
         for _ in range(60):

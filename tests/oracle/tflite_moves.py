@@ -1,7 +1,9 @@
 # SPDX-FileCopyrightText: the Kaiten authors
 # SPDX-License-Identifier: Apache-2.0
 """Further operators of the random TensorFlow Lite models (tflite_models.py): makers of the same form, each from a builder, a layer,
-its operands and random numbers to a tensor."""
+its operand and random numbers to a tensor. Tensors of two to six dimensions, and functions that are computed in float32."""
+import math
+
 import numpy as np
 
 
@@ -107,6 +109,85 @@ def to_batches(b, o, layer, x, random):
     return z
 
 
+def product(b, o, layer, x, random):
+    """BATCH_MATMUL of a tensor and itself, one of the two turned by the operator."""
+    need(b.kind == "int8" and len(x.shape) > 1 and x.shape[-1] <= 128 and x.shape[-2] <= 128)
+    over = x.shape[-2] if layer["swap"] else x.shape[-1]
+    side = x.shape[-1] if layer["swap"] else x.shape[-2]
+    y = b.value([*x.shape[:-2], side, side], max((74 * x.scale) ** 2 * math.sqrt(over) * 2 ** layer["spread"] / 64, 1e-12), layer["zero"])
+    b.emit("BATCH_MATMUL", [x, x], [y], o("BatchMatMul", adjX=layer["swap"], adjY=not layer["swap"]), 2)
+    return y
+
+
+# Functions in float32 of which LiteRT has reference kernels: of a value, of a value and a number.
+OF_ONE = ("ABS", "COS", "EXP", "FLOOR", "LOG", "NEG", "RSQRT", "SIN", "SQRT", "SQUARE")
+OF_TWO = ("ADD", "DIV", "MAXIMUM", "MINIMUM", "MUL", "POW", "SQUARED_DIFFERENCE", "SUB")
+NAMES = {"ADD": "Add", "DIV": "Div", "MUL": "Mul", "SUB": "Sub", "MAXIMUM": "MaximumMinimum", "MINIMUM": "MaximumMinimum",
+         "SQUARED_DIFFERENCE": "SquaredDifference", "POW": "Pow", "ABS": "Abs", "COS": "Cos", "EXP": "Exp", "NEG": "Neg", "SQUARE": "Square"}
+
+
+def chain(b, o, layer, x, random):
+    """A function of single values as converters leave it: DEQUANTIZE, one to four operators in float32, QUANTIZE. Within bounds: what
+    QUANTIZE makes of more than 2^31 steps is undefined in LiteRT."""
+    value = b.value(x.shape, 0, 0, "float32")
+    b.emit("DEQUANTIZE", [x], [value], o("Dequantize"), 2)
+    ops = [(str(random.choice(OF_ONE + OF_TWO)), random.uniform(0.2, 3)) for _ in range(1 + layer["which"])]
+    for op, constant in (*ops, ("MINIMUM", 1000), ("MAXIMUM", -1000)):
+        inputs = [value]
+        if op in OF_TWO:
+            number = b.add_tensor(f"n{len(b.graph.tensors)}", [], "float32", data=np.float32(constant))
+            kind = random.random() if abs(constant) < 1000 else 1  # a bound second: NaN ends there
+            inputs = [number, value] if kind < 0.3 else [value, value] if kind < 0.4 else [value, number]
+        value = b.value(x.shape, 0, 0, "float32")
+        b.emit(op, inputs, [value], o(NAMES[op]) if op in NAMES else None)
+    y = b.value(x.shape, max(74 * max(x.scale, 1 / 74) * 2 ** layer["spread"] / 64, 1e-12), layer["zero"])
+    b.emit("QUANTIZE", [value], [y], o("Quantize"), 1)
+    return y
+
+
+def deeper(b, o, layer, x, random):
+    """A reshape that cuts one dimension in two, or makes two one: two to six dimensions."""
+    rank = len(x.shape)
+    need(rank > 1)
+    axis = 1 + layer["which"] % (rank - 1)
+    if layer["keep"] and rank > 2:
+        axis = max(axis, 2)
+        shape = [*x.shape[:axis - 1], x.shape[axis - 1] * x.shape[axis], *x.shape[axis + 1:]]
+    else:
+        need(rank < 6 and x.shape[axis] % layer["parts"] == 0)
+        shape = [*x.shape[:axis], layer["parts"], x.shape[axis] // layer["parts"], *x.shape[axis + 1:]]
+    y = b.value(shape, x.scale, x.zero)
+    b.emit("RESHAPE", [x, b.integers(shape)], [y], o("Reshape", newShape=shape))
+    return y
+
+
+def turned(b, o, layer, x, random):
+    """TRANSPOSE of any rank; dimension 0 moves, too, now and then."""
+    rank = len(x.shape)
+    need(1 < rank < 7)
+    order = [int(i) for i in random.permutation(rank)] if layer["swap"] else [0, *(1 + int(i) for i in random.permutation(rank - 1))]
+    y = b.value([x.shape[i] for i in order], x.scale, x.zero)
+    b.emit("TRANSPOSE", [x, b.integers(order)], [y], o("Transpose"), 2)
+    return y
+
+
+def single_dimensions(b, o, layer, x, random):
+    """SQUEEZE of a dimension of one, else EXPAND_DIMS."""
+    rank = len(x.shape)
+    ones = [i for i in range(1, rank) if x.shape[i] == 1]
+    if ones and rank > 2:
+        axis = ones[layer["which"] % len(ones)]
+        y = b.value([*x.shape[:axis], *x.shape[axis + 1:]], x.scale, x.zero)
+        b.emit("SQUEEZE", [x], [y], o("Squeeze", squeezeDims=[axis]), 2)
+        return y
+    need(rank < 6)
+    axis = 1 + layer["which"] % rank
+    y = b.value([*x.shape[:axis], 1, *x.shape[axis:]], x.scale, x.zero)
+    b.emit("EXPAND_DIMS", [x, b.integers(axis)], [y], o("ExpandDims"), 1)
+    return y
+
+
 MAKERS = {"GATHER": gather, "MIRROR_PAD": mirror_pad, "PADV2": padv2, "PACK": pack, "UNPACK": unpack, "SPLIT_V": split_v,
           "SQUARED_DIFFERENCE": squared_difference, "L2_NORMALIZATION": l2_norm, "BROADCAST_TO": broadcast_to, "REVERSE_V2": reverse,
-          "BATCH_TO_SPACE_ND": to_batches}
+          "BATCH_TO_SPACE_ND": to_batches, "BATCH_MATMUL": product, "CHAIN": chain, "DEEPER": deeper, "TURNED": turned,
+          "EXPAND_DIMS": single_dimensions}

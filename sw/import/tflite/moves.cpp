@@ -19,18 +19,6 @@ namespace kaiten::importing::from_tflite {
 
 namespace {
 
-// A box of `size` cells from `begin` of each dimension.
-bool complete_slice(State& s, Op& op, const std::vector<int>& begin, const Shape& size) {
-  const Shape& in = s.graph.input_of(op).shape;
-  for (std::size_t d = 0; d < in.size(); d++) {
-    if (begin[d] < 0 || size[d] < 1 || std::int64_t(begin[d]) + size[d] > in[d])
-      fail_layer(s, "slice leaves its input " + shape_text(in));
-  }
-  op.dims = begin;
-  expect_output(s, op, size);
-  return expect_same_quantization(s, op);
-}
-
 // Where a slice begins, and where it ends or how large it is: `role`.
 struct Bounds {
   std::vector<int> begin;
@@ -152,11 +140,15 @@ bool import_slice(State& s, const Node& node, Op& op) {
   const Shape& in = s.graph.input_of(op).shape;
   const auto bounds = import_bounds(s, node, op, "size");
   if (!bounds) return false;
-  Shape size = bounds->other;
+  std::vector<Range> ranges;
   for (std::size_t d = 0; d < in.size(); d++) {
-    if (size[d] == -1 && bounds->begin[d] >= 0) size[d] = in[d] - bounds->begin[d];
+    const int begin = bounds->begin[d];
+    const int size = bounds->other[d] == -1 && begin >= 0 ? in[d] - begin : bounds->other[d];
+    if (begin < 0 || size < 1 || std::int64_t(begin) + size > in[d])
+      fail_layer(s, "slice leaves its input " + shape_text(in));
+    ranges.push_back({begin, size, 1, false});
   }
-  return complete_slice(s, op, bounds->begin, size);
+  return import_ranges(s, op, ranges);
 }
 
 bool import_strided_slice(State& s, const Node& node, Op& op) {
@@ -233,8 +225,7 @@ void import_unpack(State& s, const Node& node) {
     const int axis = checked_axis(s, options<tflite::UnpackOptions>(s, node).axis(), int(in.size()));
     if (in[std::size_t(axis)] != int(node.outputs()->size()))
       fail_layer(s, "cannot unpack " + shape_text(in));
-    std::vector<Range> ranges;
-    for (const int size : in) ranges.push_back({0, size, 1, false});
+    std::vector<Range> ranges = whole(in);
     ranges[std::size_t(axis)] = {position++, 1, 1, true};
     if (!import_ranges(s, op, ranges)) continue;
     check_types(s, op);
@@ -281,13 +272,10 @@ void import_split(State& s, const Node& node) {
     const auto axis = std::size_t(checked_axis(s, axes.front(), int(in.size())));
     const std::vector<int> sizes = parts_of(s, node, in[axis]);
     if (sizes.empty()) continue;
-    op.dims.assign(in.size(), 0);
-    op.dims[axis] = begin;
-    Shape expected = in;
-    expected[axis] = sizes[part++];
-    begin += expected[axis];
-    expect_output(s, op, expected);
-    if (!expect_same_quantization(s, op)) continue;
+    std::vector<Range> ranges = whole(in);
+    ranges[axis] = {begin, sizes[part], 1, false};
+    begin += sizes[part++];
+    if (!import_ranges(s, op, ranges)) continue;
     check_types(s, op);
     if (s.refused_layers == refusals_before) append(s, std::move(op));
   }

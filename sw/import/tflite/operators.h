@@ -153,6 +153,8 @@ struct Range {
   int stride = 1;
   bool drops = false;
 };
+// All cells of each dimension.
+std::vector<Range> whole(const Shape& shape);
 // One range a dimension of the operator's input: a Slice where it is a box, else a Rearrange.
 bool import_ranges(State& s, Op& op, const std::vector<Range>& ranges);
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -23,24 +24,30 @@ namespace {
 
 constexpr int kStored = 256;  // int8 values
 
-// As LiteRT's kernels for float32.
+// The four operators that may hold an activation end at the largest numbers, without one, too; NaN stays.
+float bounded(float x) {
+  constexpr float kMost = std::numeric_limits<float>::max();
+  return std::min(std::max(x, -kMost), kMost);
+}
+
+// As LiteRT's kernels for float32: where an operand is NaN, or both are zeros, MAXIMUM and MINIMUM are the second one.
 constexpr struct {
   Code code;
   float (*of_one)(float x);
   float (*of_two)(float a, float b);
 } kFunctions[] = {
     {Code::ABS, [](float x) { return std::abs(x); }, nullptr},
-    {Code::ADD, nullptr, [](float a, float b) { return a + b; }},
+    {Code::ADD, nullptr, [](float a, float b) { return bounded(a + b); }},
     {Code::CEIL, [](float x) { return std::ceil(x); }, nullptr},
     {Code::COS, [](float x) { return std::cos(x); }, nullptr},
-    {Code::DIV, nullptr, [](float a, float b) { return a / b; }},
+    {Code::DIV, nullptr, [](float a, float b) { return bounded(a / b); }},
     {Code::ELU, [](float x) { return x < 0 ? std::expm1(x) : x; }, nullptr},
     {Code::EXP, [](float x) { return std::exp(x); }, nullptr},
     {Code::FLOOR, [](float x) { return std::floor(x); }, nullptr},
     {Code::LOG, [](float x) { return std::log(x); }, nullptr},
-    {Code::MAXIMUM, nullptr, [](float a, float b) { return std::max(a, b); }},
-    {Code::MINIMUM, nullptr, [](float a, float b) { return std::min(a, b); }},
-    {Code::MUL, nullptr, [](float a, float b) { return a * b; }},
+    {Code::MAXIMUM, nullptr, [](float a, float b) { return a > b ? a : b; }},
+    {Code::MINIMUM, nullptr, [](float a, float b) { return a < b ? a : b; }},
+    {Code::MUL, nullptr, [](float a, float b) { return bounded(a * b); }},
     {Code::NEG, [](float x) { return -x; }, nullptr},
     {Code::POW, nullptr, [](float a, float b) { return std::pow(a, b); }},
     {Code::ROUND, [](float x) { return std::nearbyint(x); }, nullptr},
@@ -49,7 +56,7 @@ constexpr struct {
     {Code::SQRT, [](float x) { return std::sqrt(x); }, nullptr},
     {Code::SQUARE, [](float x) { return x * x; }, nullptr},
     {Code::SQUARED_DIFFERENCE, nullptr, [](float a, float b) { return (a - b) * (a - b); }},
-    {Code::SUB, nullptr, [](float a, float b) { return a - b; }},
+    {Code::SUB, nullptr, [](float a, float b) { return bounded(a - b); }},
 };
 
 // What the reference makes of `values`, tensor `from`, in tensor `to`.

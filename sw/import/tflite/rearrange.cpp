@@ -140,6 +140,12 @@ bool import_tile(State& s, const Node& node, Op& op) {
   return complete(s, op, dimensions, out);
 }
 
+std::vector<Range> whole(const Shape& shape) {
+  std::vector<Range> ranges;
+  for (const int size : shape) ranges.push_back({0, size, 1, false});
+  return ranges;
+}
+
 bool import_ranges(State& s, Op& op, const std::vector<Range>& ranges) {
   const Shape& in = s.graph.input_of(op).shape;
   const std::vector<int> steps = steps_of(in);
@@ -170,8 +176,7 @@ bool import_reverse(State& s, const Node& node, Op& op) {
   const Shape& in = s.graph.input_of(op).shape;
   const std::vector<int> axes = import_numbers(s, node.inputs()->Get(1), "axes");
   if (axes.empty()) return false;
-  std::vector<Range> ranges;
-  for (const int size : in) ranges.push_back({0, size, 1, false});
+  std::vector<Range> ranges = whole(in);
   for (const int axis : axes) {
     Range& r = ranges[std::size_t(checked_axis(s, axis, int(in.size())))];
     r = {r.size - 1, r.size, -1, false};

@@ -63,19 +63,30 @@ int map_of_pixels(const State& s, const Op& op, int channels) {
   return is_map && list.size() == 2 && list[1] == channels ? made->inputs[0] : kNoTensor;
 }
 
-// The layer on the pixels of a map before a reshape makes a list of them: rows and columns stay as they lie.
-bool on_pixels(State& s, Op& op, const Shape& kernel) {
-  const int map = map_of_pixels(s, op, kernel[1]);
-  if (map == kNoTensor) return true;
-  Shape made = s.tensor(map).shape;
-  made.back() = kernel[0];
+// The layer on other tensors than its operator's, and a reshape to what that gives.
+bool on_tensor(State& s, Op& op, int input, const Shape& made) {
   Op layer = op;
-  layer.inputs = {map};
+  layer.inputs = {input};
   if (!step_before(s, op, std::move(layer), made)) return false;
   op.kind = OpKind::Reshape;
   op.weights = op.bias = kNoTensor;
   op.activation = Activation::None;
   return true;
+}
+
+// The layer on the pixels of a map before a reshape makes a list of them: rows and columns stay as they lie. What has more than
+// four dimensions is a map of one column.
+bool on_pixels(State& s, Op& op, const Shape& kernel) {
+  const int map = map_of_pixels(s, op, kernel[1]);
+  if (map != kNoTensor) {
+    Shape made = s.tensor(map).shape;
+    made.back() = kernel[0];
+    return on_tensor(s, op, map, made);
+  }
+  const Tensor& in = s.graph.input_of(op);
+  if (std::max(in.shape.size(), s.graph.output_of(op).shape.size()) <= kMaxRank) return true;
+  const int rows = int(in.elements()) / kernel[1];
+  return on_tensor(s, op, reshaped(s, op.inputs[0], {1, rows, 1, kernel[1]}), {1, rows, 1, kernel[0]});
 }
 
 }  // namespace
