@@ -432,7 +432,8 @@ def single(b, layer, xs, random):
         data = random.integers(RANGE[b.kind][0], RANGE[b.kind][1] + 1, shape).astype(b.kind)
         inputs.append(b.add_tensor(f"k{len(b.graph.tensors)}", shape, b.kind, [2.0 ** random.uniform(-9, -6)],
                                    [int(random.integers(-20, 20)) + (128 if b.kind == "uint8" else 0)], 0, data))
-    # LiteRT refuses values that have no root or logarithm.
+    # LiteRT has no uint8 kernel of these, and refuses values that have no root or logarithm.
+    need(b.kind == "int8" or op not in ("ABS", "EXP", "NEG"))
     need(op not in ("LOG", "SQRT", "RSQRT") or x.zero == RANGE[b.kind][0])
     b.emit(op, inputs, [y], made, 1 if op in ("PRELU", "HARD_SWISH", "ELU", "NEG", "RELU_N1_TO_1") else 2)
     return y
@@ -504,11 +505,19 @@ MAKERS = {"CONV_2D": conv, "DEPTHWISE_CONV_2D": depthwise, "TRANSPOSE_CONV": tra
           "SUM": reduce, "DILATED": dilated, **{op: moved for op in tflite_moves.MAKERS}}
 
 
+STEP = {"float32": 0, "int8": -128, "uint8": 128}  # to the zero point of a type from the other's
+
+
+def end_kind(recipe):
+    """The type of inputs and outputs where it is not that of the model: float32, or the other one of eight bits."""
+    return "float32" if recipe.get("float_ends") else {"int8": "uint8", "uint8": "int8"}[recipe["type"]] if recipe.get("other_ends") else None
+
+
 def build(recipe):
     """The model's file."""
     b = Builder(recipe)
-    ends = recipe.get("float_ends")
-    first = b.value(recipe["shape"], 0, 0, "float32") if ends else None
+    ends = end_kind(recipe)
+    first = b.value(recipe["shape"], recipe["scale"], recipe["zero"] + STEP[ends], ends) if ends else None
     values = [b.value(recipe["shape"], recipe["scale"], recipe["zero"])]
     if ends:
         b.emit("QUANTIZE", [first], [values[0]], options("Quantize"), 1)
@@ -528,16 +537,18 @@ def build(recipe):
     if ends:
         for i, v in enumerate(outputs):
             if v.kind in RANGE:
-                outputs[i] = b.value(v.shape, 0, 0, "float32")
-                b.emit("DEQUANTIZE", [v], [outputs[i]], options("Dequantize"), 2)
+                outputs[i] = b.value(v.shape, v.scale, v.zero + STEP[ends], ends)
+                op = "DEQUANTIZE" if ends == "float32" else "QUANTIZE"
+                b.emit(op, [v], [outputs[i]], options(op.capitalize()), 2)
     b.graph.outputs = [v.index for v in outputs]
     return b.finish()
 
 
 def input_of(recipe, values):
-    """The input for stored values: those, or real ones around them."""
-    if not recipe.get("float_ends"):
-        return values
+    """The input for stored values: those, the same of the other type, or real ones around them."""
+    ends = end_kind(recipe)
+    if ends != "float32":
+        return (values.astype(np.int16) + STEP[ends]).astype(ends) if ends else values
     noise = np.random.default_rng(recipe["layers"][0]["seed"]).uniform(-0.5, 0.5, values.shape)
     return ((values.astype(np.float64) - recipe["zero"] + noise) * recipe["scale"]).astype(np.float32)
 
@@ -587,7 +598,7 @@ def draw(random):
         kind = "uint8" if random.random() < 0.25 else "int8"
         low, high = RANGE[kind]
         channels = int(random.choice([1, 2, 3, 4, 8, 9, 12, 16, 17, 33, 70]))
-        recipe = {"type": kind, "float_ends": bool(random.random() < 0.15),
+        recipe = {"type": kind, "float_ends": bool(random.random() < 0.15), "other_ends": bool(random.random() < 0.1),
                   "shape": [1, *draw_shape(random, channels), channels] if rank == 4 else [1, *random.integers(1, 8, rank - 2).tolist(), channels],
                   "scale": float(2.0 ** random.uniform(-8, -2)), "zero": int(random.choice([low, 0, random.integers(low, high + 1)])), "layers": []}
         wanted = 1 if random.random() < 0.5 else int(random.integers(2, 7))
@@ -612,8 +623,8 @@ def simpler(recipe):
         rest = layers[:i] + [{**layer, "from": [t - (t > i) for t in layer["from"]]} for layer in layers[i + 1:]]
         if rest:
             yield {**recipe, "layers": rest}
-    if recipe.get("float_ends"):
-        yield {**recipe, "float_ends": False}
+    if end_kind(recipe):
+        yield {**recipe, "float_ends": False, "other_ends": False}
     shape = recipe["shape"]
     for less in (lambda n: n - n // 2, lambda n: n - 1):
         for i in range(1, len(shape)):
