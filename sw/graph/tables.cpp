@@ -59,12 +59,16 @@ Multiplier inverse_root(int32_t x) {
   return {y, -shift};
 }
 
+double rsqrt_factor(const Graph& graph, const Op& op) {
+  const float in = graph.input_of(op).quantization.scale.front();
+  return 1.0 / double(std::sqrt(in) * graph.output_of(op).quantization.scale.front());
+}
+
 ValueTable rsqrt_table(const Graph& graph, const Op& op) {
   constexpr int kShift = 20;
   const Tensor& in = graph.input_of(op);
   const Tensor& out = graph.output_of(op);
-  const double real = 1.0 / double(std::sqrt(in.quantization.scale.front()) * out.quantization.scale.front());
-  Multiplier multiplier = quantize_multiplier(real);
+  Multiplier multiplier = quantize_multiplier(rsqrt_factor(graph, op));
   multiplier.shift -= kShift;
   return stored_table([&](int value) -> int64_t {
     const int32_t x = value - in.zero_point();

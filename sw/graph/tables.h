@@ -15,6 +15,10 @@ Multiplier inverse_root(int32_t x);
 
 // Of the operator's input and output. Values below the zero point, for which LiteRT reports an error, count as the zero point.
 ValueTable rsqrt_table(const Graph& graph, const Op& op);
+// 1 / (sqrt(input scale) * output scale), what a root of stored values is multiplied by. Below the least LiteRT shifts by more than
+// 31 bits, which is undefined.
+constexpr double kLeastRsqrtFactor = 0x1p-12;
+double rsqrt_factor(const Graph& graph, const Op& op);
 ValueTable sqrt_table(const Graph& graph, const Op& op);  // rounded down
 ValueTable abs_table(const Graph& graph, const Op& op);
 // The stored value alone, whatever the zero points.

@@ -4,6 +4,7 @@
 // Functions of one value, which run as a table.
 #include <cmath>
 
+#include "graph/tables.h"
 #include "import/tflite/layer.h"
 #include "import/tflite/operators.h"
 
@@ -57,7 +58,11 @@ bool import_log(State& s, const Node& node, Op& op) { return import_function(s, 
 bool import_sqrt(State& s, const Node& node, Op& op) { return import_function(s, node, op, Function::Sqrt); }
 
 bool import_rsqrt(State& s, const Node& node, Op& op) {
-  return import_function(s, node, op, Function::Rsqrt);
+  if (!import_function(s, node, op, Function::Rsqrt)) return false;
+  const double factor = rsqrt_factor(s.graph, op);
+  if (factor >= kLeastRsqrtFactor) return true;
+  refuse(s, {"1 / (root of the input scale * output scale) of 2^-12 and more", number(factor), ""});
+  return false;
 }
 
 bool import_abs(State& s, const Node& node, Op& op) { return import_function(s, node, op, Function::Abs); }

@@ -24,8 +24,8 @@ using test::ModelBuilder;
 using Numbers = std::vector<int>;
 
 constexpr int kDepthToSpace = 5, kDequantize = 6, kSpaceToDepth = 26, kBatchToSpace = 37, kSpaceToBatch = 38,
-              kPrelu = 54, kMaximum = 55, kMinimum = 57, kNeg = 59, kTile = 69, kReduceMax = 82, kSquare = 92,
-              kQuantize = 114;
+              kPrelu = 54, kMaximum = 55, kMinimum = 57, kNeg = 59, kTile = 69, kRsqrt = 76, kReduceMax = 82,
+              kSquare = 92, kQuantize = 114;
 
 // Of one operator with an output of this shape, on a map of 1x4x6x8.
 class Single : public ModelBuilder {
@@ -281,6 +281,16 @@ TEST(FloatFunctions, AreATable) {
     EXPECT_EQ(graph.ops[0].dims[std::size_t(stored + 128)],
               std::min(int(std::round(square / 0.05F)) + 3, 127));
   }
+}
+
+TEST(ReciprocalRoots, OfFactorsThatLiteRtCannotShiftByAreRefused) {
+  ModelBuilder model = Single(kRsqrt, {1, 4, 6, 8});
+  model.tensors.back().scale = {15000};  // the factor is 2^-11.7
+  EXPECT_TRUE(import_tflite(model.file()).graph);
+  model.tensors.back().scale = {20000};
+  EXPECT_NE(refusal_of(model).find("2^-12 and more"), std::string::npos) << refusal_of(model);
+  model.tensors.back().scale = {1e-9F};
+  EXPECT_NE(refusal_of(model).find("factors below 2^30"), std::string::npos) << refusal_of(model);
 }
 
 TEST(FloatFunctions, IntoWhatCannotBeReadAreRefused) {
