@@ -9,9 +9,10 @@ import numpy as np
 import onnx
 import onnx_moves
 from onnx import TensorProto, helper, numpy_helper
-from onnx_moves import moved, scale_for
+from onnx_moves import moved
 
-from tflite_models import RANGE, Value, draw_layer, draw_shape, input_of, need, out_size, simpler  # noqa: F401 (simpler and input_of are part of this module)
+from tflite_models import RANGE, Value, draw_layer, draw_shape, input_of, out_size, simpler  # noqa: F401 (simpler and input_of are part of this module)
+from tflite_moves import need, scale_for
 
 OPSET = onnx_moves.OPSET
 

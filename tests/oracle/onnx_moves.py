@@ -5,7 +5,8 @@ random numbers to a tensor. Tensors of two to six dimensions, lines, and functio
 import math
 
 import numpy as np
-from tflite_models import RANGE, Value, need, out_size
+from tflite_models import RANGE, Value, out_size
+from tflite_moves import deeper_shape, need, scale_for, single_dimension, turned_order
 
 FUNCTIONS = {"Abs": {}, "Neg": {}, "Exp": {}, "Erf": {}, "Elu": {"alpha": 0.7}, "Selu": {}, "Celu": {"alpha": 1.3}, "Softplus": {}, "Softsign": {},
              "ThresholdedRelu": {"alpha": 0.2}, "Ceil": {}, "Floor": {}, "Round": {}, "Sign": {}}
@@ -27,10 +28,6 @@ def moved(b, x, op, inputs, shape, **attributes):
     if not b.qdq:
         return Value(b.node(op, [x.index, *inputs], **attributes), shape, b.kind, x.scale, x.zero)
     return b.quantised(b.node(op, [b.real(x), *inputs], **attributes), shape, x.scale, x.zero)
-
-
-def scale_for(layer, typical):
-    return max(typical * 2 ** layer["spread"] / 64, 1e-12)
 
 
 def result(b, layer, name, shape, typical):
@@ -163,26 +160,14 @@ def reduced(b, layer, xs, random):
 
 
 def deeper(b, layer, xs, random):
-    """A reshape that cuts one dimension in two, or makes two one: three to six dimensions."""
-    x = xs[0]
-    rank = len(x.shape)
-    need(rank > 1)
-    axis = 1 + layer["which"] % (rank - 1)
-    if layer["keep"] and rank > 2:
-        axis = max(axis, 2)
-        shape = [*x.shape[:axis - 1], x.shape[axis - 1] * x.shape[axis], *x.shape[axis + 1:]]
-    else:
-        need(rank < 6 and x.shape[axis] % layer["parts"] == 0)
-        shape = [*x.shape[:axis], layer["parts"], x.shape[axis] // layer["parts"], *x.shape[axis + 1:]]
-    return moved(b, x, "Reshape", [integers(b, shape)], shape)
+    shape = deeper_shape(layer, xs[0].shape)
+    return moved(b, xs[0], "Reshape", [integers(b, shape)], shape)
 
 
 def turned(b, layer, xs, random):
-    """Transpose of any rank; dimension 0 moves, too, now and then."""
+    """Transpose of any rank"""
     x = xs[0]
-    rank = len(x.shape)
-    need(rank > 1)
-    perm = [int(i) for i in random.permutation(rank)] if layer["swap"] else [0, *(1 + int(i) for i in random.permutation(rank - 1))]
+    perm = turned_order(layer, len(x.shape), random)
     return moved(b, x, "Transpose", [], [x.shape[i] for i in perm], perm=perm)
 
 
@@ -199,16 +184,9 @@ def gathered(b, layer, xs, random):
 
 
 def single_dimensions(b, layer, xs, random):
-    """Squeeze of a dimension of one, else Unsqueeze."""
-    x = xs[0]
-    rank = len(x.shape)
-    ones = [i for i in range(1, rank) if x.shape[i] == 1]
-    if ones and rank > 2:
-        axis = ones[layer["which"] % len(ones)]
-        return moved(b, x, "Squeeze", [integers(b, [axis])], [*x.shape[:axis], *x.shape[axis + 1:]])
-    need(rank < 6)
-    axis = 1 + layer["which"] % rank
-    return moved(b, x, "Unsqueeze", [integers(b, [axis])], [*x.shape[:axis], 1, *x.shape[axis:]])
+    """Squeeze, Unsqueeze"""
+    goes, axis, shape = single_dimension(layer, xs[0].shape)
+    return moved(b, xs[0], "Squeeze" if goes else "Unsqueeze", [integers(b, [axis])], shape)
 
 
 def blocks(b, layer, xs, random):

@@ -9,6 +9,7 @@ import flatbuffers
 import numpy as np
 import tflite_moves
 from ai_edge_litert import schema_py_generated as schema
+from tflite_moves import need, scale_for
 
 RANGE = {"int8": (-128, 127), "uint8": (0, 255)}
 TYPES = {"int8": schema.TensorType.INT8, "uint8": schema.TensorType.UINT8, "int32": schema.TensorType.INT32,
@@ -103,11 +104,6 @@ def out_size(n, k, stride, dilation, same):
     return n
 
 
-def need(condition):
-    if not condition:
-        raise ValueError("does not apply")
-
-
 def need_map(x):
     need(len(x.shape) == 4 and x.kind in RANGE)
 
@@ -134,7 +130,7 @@ def weights_of(b, layer, random, shape, fan_in, axis, channels, x):
 
 def result_of(b, layer, shape, typical):
     """A tensor whose range is about what the operator gives."""
-    return b.value(shape, max(typical * 2 ** layer["spread"] / 64, 1e-12), layer["zero"])
+    return b.value(shape, scale_for(layer, typical), layer["zero"])
 
 
 def conv(b, layer, xs, random):
@@ -510,7 +506,9 @@ STEP = {"float32": 0, "int8": -128, "uint8": 128}  # to the zero point of a type
 
 def end_kind(recipe):
     """The type of inputs and outputs where it is not that of the model: float32, or the other one of eight bits."""
-    return "float32" if recipe.get("float_ends") else {"int8": "uint8", "uint8": "int8"}[recipe["type"]] if recipe.get("other_ends") else None
+    if recipe.get("float_ends"):
+        return "float32"
+    return {"int8": "uint8", "uint8": "int8"}[recipe["type"]] if recipe.get("other_ends") else None
 
 
 def build(recipe):

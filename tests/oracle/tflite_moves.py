@@ -12,6 +12,11 @@ def need(condition):
         raise ValueError("does not apply")
 
 
+def scale_for(layer, typical):
+    """Of values that are about this large."""
+    return max(typical * 2 ** layer["spread"] / 64, 1e-12)
+
+
 def gather(b, o, layer, x, random):
     axis = layer["axis"] % len(x.shape)
     need(axis > 0 or x.shape[0] > 1)
@@ -114,7 +119,7 @@ def product(b, o, layer, x, random):
     need(b.kind == "int8" and len(x.shape) > 1 and x.shape[-1] <= 128 and x.shape[-2] <= 128)
     over = x.shape[-2] if layer["swap"] else x.shape[-1]
     side = x.shape[-1] if layer["swap"] else x.shape[-2]
-    y = b.value([*x.shape[:-2], side, side], max((74 * x.scale) ** 2 * math.sqrt(over) * 2 ** layer["spread"] / 64, 1e-12), layer["zero"])
+    y = b.value([*x.shape[:-2], side, side], scale_for(layer, (74 * x.scale) ** 2 * math.sqrt(over)), layer["zero"])
     b.emit("BATCH_MATMUL", [x, x], [y], o("BatchMatMul", adjX=layer["swap"], adjY=not layer["swap"]), 2)
     return y
 
@@ -140,50 +145,65 @@ def chain(b, o, layer, x, random):
             inputs = [number, value] if kind < 0.3 else [value, value] if kind < 0.4 else [value, number]
         value = b.value(x.shape, 0, 0, "float32")
         b.emit(op, inputs, [value], o(NAMES[op]) if op in NAMES else None)
-    y = b.value(x.shape, max(74 * max(x.scale, 1 / 74) * 2 ** layer["spread"] / 64, 1e-12), layer["zero"])
+    y = b.value(x.shape, scale_for(layer, 74 * max(x.scale, 1 / 74)), layer["zero"])
     b.emit("QUANTIZE", [value], [y], o("Quantize"), 1)
     return y
 
 
-def deeper(b, o, layer, x, random):
-    """A reshape that cuts one dimension in two, or makes two one: two to six dimensions."""
-    rank = len(x.shape)
+def deeper_shape(layer, shape):
+    """One dimension cut in two, or two made one: two to six dimensions."""
+    rank = len(shape)
     need(rank > 1)
     axis = 1 + layer["which"] % (rank - 1)
     if layer["keep"] and rank > 2:
         axis = max(axis, 2)
-        shape = [*x.shape[:axis - 1], x.shape[axis - 1] * x.shape[axis], *x.shape[axis + 1:]]
-    else:
-        need(rank < 6 and x.shape[axis] % layer["parts"] == 0)
-        shape = [*x.shape[:axis], layer["parts"], x.shape[axis] // layer["parts"], *x.shape[axis + 1:]]
+        return [*shape[:axis - 1], shape[axis - 1] * shape[axis], *shape[axis + 1:]]
+    need(rank < 6 and shape[axis] % layer["parts"] == 0)
+    return [*shape[:axis], layer["parts"], shape[axis] // layer["parts"], *shape[axis + 1:]]
+
+
+def turned_order(layer, rank, random):
+    """An order of dimensions; dimension 0 moves, too, now and then."""
+    need(rank > 1)
+    return [int(i) for i in random.permutation(rank)] if layer["swap"] else [0, *(1 + int(i) for i in random.permutation(rank - 1))]
+
+
+def single_dimension(layer, shape):
+    """(whether a dimension of one goes, which goes or comes, the shape then)"""
+    rank = len(shape)
+    ones = [i for i in range(1, rank) if shape[i] == 1]
+    if ones and rank > 2:
+        axis = ones[layer["which"] % len(ones)]
+        return True, axis, [*shape[:axis], *shape[axis + 1:]]
+    need(rank < 6)
+    axis = 1 + layer["which"] % rank
+    return False, axis, [*shape[:axis], 1, *shape[axis:]]
+
+
+def deeper(b, o, layer, x, random):
+    shape = deeper_shape(layer, x.shape)
     y = b.value(shape, x.scale, x.zero)
     b.emit("RESHAPE", [x, b.integers(shape)], [y], o("Reshape", newShape=shape))
     return y
 
 
 def turned(b, o, layer, x, random):
-    """TRANSPOSE of any rank; dimension 0 moves, too, now and then."""
-    rank = len(x.shape)
-    need(1 < rank < 7)
-    order = [int(i) for i in random.permutation(rank)] if layer["swap"] else [0, *(1 + int(i) for i in random.permutation(rank - 1))]
+    """TRANSPOSE of any rank"""
+    need(len(x.shape) < 7)
+    order = turned_order(layer, len(x.shape), random)
     y = b.value([x.shape[i] for i in order], x.scale, x.zero)
     b.emit("TRANSPOSE", [x, b.integers(order)], [y], o("Transpose"), 2)
     return y
 
 
 def single_dimensions(b, o, layer, x, random):
-    """SQUEEZE of a dimension of one, else EXPAND_DIMS."""
-    rank = len(x.shape)
-    ones = [i for i in range(1, rank) if x.shape[i] == 1]
-    if ones and rank > 2:
-        axis = ones[layer["which"] % len(ones)]
-        y = b.value([*x.shape[:axis], *x.shape[axis + 1:]], x.scale, x.zero)
+    """SQUEEZE, EXPAND_DIMS"""
+    goes, axis, shape = single_dimension(layer, x.shape)
+    y = b.value(shape, x.scale, x.zero)
+    if goes:
         b.emit("SQUEEZE", [x], [y], o("Squeeze", squeezeDims=[axis]), 2)
-        return y
-    need(rank < 6)
-    axis = 1 + layer["which"] % rank
-    y = b.value([*x.shape[:axis], 1, *x.shape[axis:]], x.scale, x.zero)
-    b.emit("EXPAND_DIMS", [x, b.integers(axis)], [y], o("ExpandDims"), 1)
+    else:
+        b.emit("EXPAND_DIMS", [x, b.integers(axis)], [y], o("ExpandDims"), 1)
     return y
 
 
