@@ -4,9 +4,11 @@
 """Everything `make check` runs after setup: build, tests, lint, proofs, synthesis, fuzz targets, coverage, generated files. Each
 step is counted.
 
-usage: check.py [--preset P] [-j N] [--long] [--only STEP,...]
+usage: check.py [--preset P] [-j N] [--long] [--only STEP,...] [--again]
 Results go under build/check/: one JUnit file a step and summary.json, written after each step, so that what was interrupted can go
-on with --only: the other steps stay in the summary as they were, each with the commit it looked at and whether with --long.
+on with --only: the other steps stay in the summary as they were, each with the commit it looked at and whether with --long. With
+--again, a step of ctest runs only the tests that failed in its JUnit file and keeps the others there, with the step's commit;
+the summary says how many ran again, and on which commit.
 Skipped tests are listed by name; the last line is `N passed, N failed` or `N passed, N failed, N skipped`. Exit code 1 if
 anything failed, 130 after Ctrl-C."""
 import argparse
@@ -33,6 +35,35 @@ THREADED = ["base_test", "codec_test", "fft_convolution_test", "fft_transform_te
 VERDICT = re.compile(r"^\d+ passed, \d+ failed")
 # Of what a skipped test says it lacks, only KAITEN_SHARED may be missing in CI.
 MISSING = re.compile(r"not installed|(?<!KAITEN_SHARED )is absent")
+
+
+def outcome(case):
+    """What became of a test case in a JUnit file: passed, failed, skipped, or missing (skipped for want of what CI must have)."""
+    if case.find("failure") is not None or case.find("error") is not None or case.get("status") == "fail":
+        return "failed"
+    skipped = case.find("skipped")
+    if skipped is None and case.get("status") not in ("notrun", "disabled"):
+        return "passed"
+    # ctest calls a program it could not start "not run" too: that is a failure, not a skip
+    why = (skipped.get("message") or "") if skipped is not None else ""
+    if re.search(r"unable to find|could not find|failed to start|not run", why, re.I):
+        return "failed"
+    in_ci = os.environ.get("CI") == "true"
+    return "missing" if in_ci and MISSING.search(why + (case.findtext("system-out") or "")) else "skipped"
+
+
+def failures(junit):
+    """The names of the cases of a JUnit file that failed."""
+    return [case.get("name") for case in xml.parse(junit).getroot().iter("testcase") if outcome(case) in ("failed", "missing")]
+
+
+def merge(junit, newer):
+    """Puts the cases of one JUnit file in the place of those of the same name in another."""
+    tree, cases = xml.parse(junit), {case.get("name"): case for case in xml.parse(newer).getroot().iter("testcase")}
+    suite = tree.getroot()
+    for index, case in enumerate(suite):
+        suite[index] = cases.get(case.get("name"), case) if case.tag == "testcase" else case
+    tree.write(junit, encoding="unicode", xml_declaration=True)
 
 
 def heading(text):
@@ -91,27 +122,29 @@ class Check:
         """Whether one of these steps is to be run."""
         return not self.args.only or any(step in self.args.only for step in steps)
 
-    def summarise(self):
-        """Writes summary.json."""
-        path = os.path.join(OUT, "summary.json")
-        ran = {step["step"] for step in self.steps}
+    @staticmethod
+    def earlier():
+        """The steps in summary.json, by name."""
         try:
-            with open(path) as f:
-                before = [s for s in json.load(f)["steps"] if self.args.only and s["step"] not in ran]
+            with open(os.path.join(OUT, "summary.json")) as f:
+                return {step["step"]: step for step in json.load(f)["steps"]}
         except (OSError, ValueError, KeyError):
-            before = []
-        tools.write(path, json.dumps({"steps": sorted(before + self.steps, key=lambda s: STEPS.index(s["step"]))}, indent=1) + "\n")
+            return {}
 
-    def count(self, step, passed, failed, skipped, seconds):
+    def count(self, step, passed, failed, skipped, seconds, **more):
+        """Adds a step's counts to the verdict and to summary.json; `more` has further keys, or others than these."""
         self.passed += passed
         self.failed += failed
         self.skipped += skipped
         self.steps.append({"step": step, "passed": passed, "failed": failed, "skipped": skipped,
-                           "seconds": round(seconds, 1), "commit": self.commit, "long": self.args.long})
-        self.summarise()
+                           "seconds": round(seconds, 1), "commit": self.commit, "long": self.args.long, **more})
+        ran = {step["step"] for step in self.steps}
+        kept = [told for name, told in self.earlier().items() if self.args.only and name not in ran]
+        steps = sorted(kept + self.steps, key=lambda s: STEPS.index(s["step"]))
+        tools.write(os.path.join(OUT, "summary.json"), json.dumps({"steps": steps}, indent=1) + "\n")
         print(f"   {step}: {tools.verdict(passed, failed, len(skipped))} in {seconds:.0f} s", flush=True)
 
-    def junit(self, step, path, seconds):
+    def junit(self, step, path, seconds, **more):
         """Adds a JUnit file's counts; a step without one has failed."""
         try:
             cases = xml.parse(path).getroot().iter("testcase")
@@ -119,22 +152,17 @@ class Check:
             self.count(step, 0, 1, [], seconds)
             return
         passed, failed, skipped = 0, 0, []
-        for case in cases:
-            if case.find("failure") is not None or case.find("error") is not None or case.get("status") == "fail":
-                failed += 1
-            elif case.find("skipped") is not None or case.get("status") in ("notrun", "disabled"):
-                # ctest calls a program it could not start "not run" too: that is a failure, not a skip
-                why = (case.find("skipped").get("message") or "") if case.find("skipped") is not None else ""
-                if re.search(r"unable to find|could not find|failed to start|not run", why, re.I):
+        for test in cases:
+            match outcome(test):
+                case "passed":
+                    passed += 1
+                case "skipped":
+                    skipped.append(f"{step}: {test.get('name')}")
+                case what:
                     failed += 1
-                elif os.environ.get("CI") == "true" and MISSING.search(why + (case.findtext("system-out") or "")):
-                    failed += 1
-                    print(f"FAIL {case.get('name')}: skipped for want of something that CI must have", flush=True)
-                else:
-                    skipped.append(f"{step}: {case.get('name')}")
-            else:
-                passed += 1
-        self.count(step, passed, failed, skipped, seconds)
+                    if what == "missing":
+                        print(f"FAIL {test.get('name')}: skipped for want of something that CI must have", flush=True)
+        self.count(step, passed, failed, skipped, seconds, **more)
 
     @staticmethod
     def fresh(junit):
@@ -143,16 +171,21 @@ class Check:
             os.remove(junit)
         return junit
 
-    def settle(self, step, junit, code, start, silent=""):
+    def settle(self, step, junit, code, start, silent="", **more):
         """Counts a command that has ended by its JUnit file. One that failed and names nothing there has failed, too: `silent`."""
-        self.junit(step, junit, time.time() - start)
+        self.junit(step, junit, time.time() - start, **more)
         if code and not self.steps[-1]["failed"]:
             if silent:
                 print(silent)
             self.count(step, 0, 1, [], 0)
 
+    def again(self, step, junit):
+        """With --again: a step's entry in the summary and the names of the tests that failed. None if the step is to run whole."""
+        before = self.earlier().get(step) if self.args.again and os.path.exists(junit) else None
+        return (before, failures(junit)) if before and before["long"] == self.args.long else (None, [])
+
     def build(self, step, preset, *targets):
-        """Everything, or some targets. True if it was built."""
+        """Everything, or some targets. True if it was built. What --again builds once more is counted only if that fails."""
         heading(step)
         start = time.time()
         progress = Progress()
@@ -171,7 +204,8 @@ class Check:
         progress.clear()
         if code:
             print("".join("     " + line for line in tail), end="")
-        self.count(step, int(code == 0), int(code != 0), [], time.time() - start)
+        if code or not self.args.again:
+            self.count(step, int(code == 0), int(code != 0), [], time.time() - start)
         return code == 0
 
     def tests(self, step, preset, *select):
@@ -180,7 +214,14 @@ class Check:
             return
         heading(step)
         start = time.time()
-        junit = self.fresh(os.path.join(OUT, f"{step}.xml"))
+        junit = os.path.join(OUT, f"{step}.xml")
+        before, names = self.again(step, junit)
+        if before and not names:
+            print(f"   {step}: nothing failed on {before['commit']}", flush=True)
+            return
+        results = self.fresh(os.path.join(OUT, f"{step}_again.xml") if names else junit)
+        if names:
+            select = ["-R", f"^({'|'.join(map(re.escape, names))})$"]
         progress = Progress()
         # At a failure ctest prints the test's output between this line and the next test's.
         failing = False
@@ -198,9 +239,18 @@ class Check:
             return failing
 
         code = stream(["ctest", "--preset", preset, "--no-tests=error", "-j", str(self.args.j), "--timeout", "1200",
-                       "--output-junit", junit, *select], os.path.join(OUT, f"{step}.log"), show)
+                       "--output-junit", results, *select], os.path.join(OUT, f"{step}.log"), show)
         progress.clear()
-        self.settle(step, junit, code, start, f"     ctest failed without naming a test, see build/check/{step}.log")
+        silent, more = f"     ctest failed without naming a test, see build/check/{step}.log", {}
+        if names and not os.path.exists(results):
+            print(silent, flush=True)
+            self.failed += 1  # what is on record stays there
+            return
+        if names:
+            merge(junit, results)
+            start -= before["seconds"]
+            more = {"commit": before["commit"], "again": before.get("again", []) + [{"tests": len(names), "commit": self.commit}]}
+        self.settle(step, junit, code, start, silent, **more)
 
     def script(self, step, script, *arguments, junit):
         """One of scripts/, which says in a JUnit file under build/ or build-*/ what it found."""
@@ -310,7 +360,10 @@ def main():
     parser.add_argument("-j", type=int, default=os.cpu_count())
     parser.add_argument("--long", action="store_true", help="the tests labelled long and the long proofs too")
     parser.add_argument("--only", type=lambda text: text.split(","), metavar="STEP,...", help=", ".join(STEPS))
+    parser.add_argument("--again", action="store_true", help="of the tests that ctest runs, only those that failed last time; wants --only")
     args = parser.parse_args()
+    if args.again and not args.only:
+        parser.error("--again wants --only: the steps whose failures are to run again")
     if unknown := set(args.only or []) - set(STEPS):
         parser.error(f"no step {', '.join(sorted(unknown))}; there are {', '.join(STEPS)}")
     check = Check(args)

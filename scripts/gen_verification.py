@@ -243,16 +243,21 @@ def record(path):
         steps = [s for s in json.load(f)["steps"] if s.get("long") and s["passed"] + s["failed"]]
     records = tools.read_records(LONG_CHECK)
     for step in steps:
-        kept = {key: step[key] for key in ("passed", "failed", "seconds", "commit")}
+        kept = {key: step[key] for key in ("passed", "failed", "seconds", "commit", "again") if key in step}
         records[step["step"]] = {**kept, "skipped": len(step["skipped"])}
     tools.write_records(LONG_CHECK, records)
+
+
+def commits(step):
+    """What a step looked at: one commit, and those on which tests that had failed ran again."""
+    return "; ".join([step["commit"], *(f"{again['tests']} again on {again['commit']}" for again in step.get("again", []))])
 
 
 def long_check_table():
     records = tools.read_records(LONG_CHECK)
     steps = [(name, records[name]) for name in check.STEPS if name in records]
     counts = ("passed", "failed", "skipped", "seconds")
-    rows = [[name, *(f"{step[count]:.0f}" for count in counts), step["commit"]] for name, step in steps]
+    rows = [[name, *(f"{step[count]:.0f}" for count in counts), commits(step)] for name, step in steps]
     rows.append(["all", *(f"{sum(step[count] for _, step in steps):.0f}" for count in counts), ""])
     return tools.markdown(["step", *counts, "commit"], rows)
 

@@ -6,6 +6,7 @@ import contextlib
 import io
 import json
 import os
+import re
 import sys
 import tempfile
 import unittest
@@ -40,6 +41,10 @@ class Quiet(unittest.TestCase):
         return path
 
 
+def a_check(only=None, long=False, again=False):
+    return check.Check(argparse.Namespace(preset="default", j=1, long=long, only=only, again=again))
+
+
 class Counting(Quiet):
     def setUp(self):
         super().setUp()
@@ -48,7 +53,7 @@ class Counting(Quiet):
         self.addCleanup(out.stop)
 
     def test_what_runs_beside_a_build_is_counted_when_it_ends(self):
-        both = check.Check(argparse.Namespace(preset="default", j=1, long=False, only=None))
+        both = a_check()
         junit = self.path("junit.xml")
         script = self.path("beside.py", f"""print("ok   nano")
 open({junit!r}, "w").write('<testsuite><testcase name="nano"/><testcase name="base"><failure/></testcase></testsuite>')
@@ -63,7 +68,7 @@ raise SystemExit(1)
         self.assertNotIn("1 passed, 1 failed\n", self.out.getvalue().replace("synth: 1 passed, 1 failed", ""))
 
     def test_what_runs_beside_a_build_and_dies_has_failed(self):
-        both = check.Check(argparse.Namespace(preset="default", j=1, long=False, only=["synth"]))
+        both = a_check(["synth"])
         both.beside("synth", self.path("beside.py", "raise SystemExit(3)"), junit=self.path("junit.xml"))()
         self.assertEqual((both.passed, both.failed), (0, 1))
 
@@ -72,19 +77,70 @@ raise SystemExit(1)
             with open(self.path("summary.json")) as f:
                 return [(s["step"], s["passed"], s["failed"]) for s in json.load(f)["steps"]]
 
-        whole = check.Check(argparse.Namespace(preset="default", j=1, long=True, only=None))
+        whole = a_check(long=True)
         whole.count("lint", 3, 0, [], 1.0)
         whole.count("formal", 7, 1, [], 1.0)
         whole.count("fuzz", 5, 0, [], 1.0)
-        again = check.Check(argparse.Namespace(preset="default", j=1, long=True, only=["formal"]))
+        again = a_check(["formal"], long=True)
         again.count("formal", 8, 0, [], 1.0)
         self.assertEqual(summary(), [("lint", 3, 0), ("formal", 8, 0), ("fuzz", 5, 0)])
         self.assertEqual((again.wants("formal"), again.wants("lint"), whole.wants("lint")), (True, False, True))
-        check.Check(argparse.Namespace(preset="default", j=1, long=True, only=None)).count("lint", 3, 0, [], 1.0)
+        a_check(long=True).count("lint", 3, 0, [], 1.0)
         self.assertEqual(summary(), [("lint", 3, 0)])
 
+    def run_tests(self, results, commit, again=False, long=True, code=1):
+        """The tests step with a ctest that says this of its tests; the command that was to start it. No results: it dies."""
+        commands = []
+
+        def ctest(command, _log, _show):
+            commands.append(command)
+            if results:
+                with open(command[command.index("--output-junit") + 1], "w") as out:
+                    out.write("<testsuite>" + "".join(f'<testcase name="{name}">{"" if good else "<failure/>"}</testcase>'
+                                                      for name, good in results.items()) + "</testsuite>")
+            return code
+
+        run = a_check(["tests"], long=long, again=again)
+        run.commit = commit
+        with unittest.mock.patch.object(check, "stream", ctest):
+            run.tests("tests", "default", "-LE", "^long$")
+        return run, commands
+
+    def told(self):
+        with open(self.path("summary.json")) as f:
+            [step] = json.load(f)["steps"]
+        return {key: step.get(key) for key in ("passed", "failed", "commit", "again")}
+
+    def test_only_what_failed_runs_again(self):
+        self.run_tests({"one": True, "two/x  # a": False, "three": False}, "first")
+        _, [command] = self.run_tests({"two/x  # a": True, "three": False}, "second", again=True)
+        picked = re.compile(command[-1])
+        self.assertEqual([bool(picked.search(name)) for name in ("one", "two/x  # a", "two/x  # ab", "three", "threes")],
+                         [False, True, False, True, False])
+        self.assertNotIn("-LE", command)
+        self.assertEqual(self.told(), {"passed": 2, "failed": 1, "commit": "first", "again": [{"tests": 2, "commit": "second"}]})
+
+        run, _ = self.run_tests({}, "third", again=True)  # died: what is on record stays, and the verdict says that it failed
+        self.assertEqual((run.failed, self.told()["failed"], self.told()["commit"]), (1, 1, "first"))
+
+        self.run_tests({"three": True}, "fourth", again=True, code=0)
+        ran = [{"tests": 2, "commit": "second"}, {"tests": 1, "commit": "fourth"}]
+        self.assertEqual(self.told(), {"passed": 3, "failed": 0, "commit": "first", "again": ran})
+        self.assertEqual(self.run_tests({}, "fifth", again=True)[1], [])
+        self.assertIn("nothing failed on first", self.out.getvalue())
+
+        with unittest.mock.patch.object(gen_verification, "LONG_CHECK", self.path("record.json")):
+            gen_verification.record(self.path("summary.json"))
+            self.assertIn("| first; 2 again on second; 1 again on fourth |", gen_verification.long_check_table())
+
+    def test_a_step_without_results_of_its_kind_runs_whole(self):
+        self.run_tests({"one": False}, "short", long=False)
+        _, [command] = self.run_tests({"one": True, "two": True}, "long", again=True, code=0)
+        self.assertIn("-LE", command)
+        self.assertEqual(self.told(), {"passed": 2, "failed": 0, "commit": "long", "again": None})
+
     def counted(self, cases):
-        run = check.Check(argparse.Namespace(preset="default", j=1, long=False, only=None))
+        run = a_check()
         run.junit("tests", self.path("j.xml", f"<testsuite>{cases}</testsuite>"), 1.0)
         return run.passed, run.failed, run.skipped
 
@@ -107,7 +163,7 @@ raise SystemExit(1)
                                       '</testcase>'), (0, 1, []))
 
     def test_a_step_without_results_has_failed(self):
-        run = check.Check(argparse.Namespace(preset="default", j=1, long=False, only=None))
+        run = a_check()
         run.junit("lint", self.path("none.xml"), 1.0)
         run.junit("formal", self.path("cut.xml", "<testsuite><testca"), 1.0)
         self.assertEqual((run.passed, run.failed), (0, 2))
@@ -123,7 +179,7 @@ raise SystemExit(1)
         results.skip("three", "tool not installed")
         self.assertEqual(results.finish(self.path("r.xml")), True)
         self.assertEqual(self.out.getvalue().splitlines()[-1], "1 passed, 1 failed, 1 skipped")
-        run = check.Check(argparse.Namespace(preset="default", j=1, long=False, only=None))
+        run = a_check()
         run.junit("lint", self.path("r.xml"), 1.0)
         self.assertEqual((run.passed, run.failed, run.skipped), (1, 1, ["lint: three"]))
 
