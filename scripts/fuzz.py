@@ -6,11 +6,13 @@ every input that once found something (tests/fuzz/corpus/<target>/).
 
 usage: fuzz.py [--build DIR] [--long] [--seconds N] [TARGET ...]
   --seconds  for each target (default 10)
-  --long     a million executions for each target instead, or half an hour
+  --long     a million executions for each target instead, or half an hour; a target that has done that, unchanged and from the
+             same inputs, is not run again
 What is found lies in <build>/fuzz/found; put it into tests/fuzz/corpus, where every later run tries it first. Writes
 <build>/fuzz/junit.xml."""
 import argparse
 import glob
+import hashlib
 import json
 import os
 import re
@@ -26,6 +28,7 @@ import tools
 
 LONG_RUNS = 1_000_000
 LONG_SECONDS = 1800  # the simulated hardware does about 850 executions a second
+STAMPS = os.path.join(tools.ROOT, "build", "fuzz")
 MAX_BYTES = {"tflite": 1 << 16, "onnx": 1 << 16, "table": 1 << 13, "image": 1 << 12, "disasm": 1 << 10, "zvc": 1 << 10,
              "commands": 48, "program_image": 1 << 16}
 
@@ -90,9 +93,14 @@ def run(binary, build, args):
     start_from = os.path.join(folder, "seeds", target)
     found = os.path.join(folder, "found", target + "-")
     shutil.rmtree(start_from, ignore_errors=True)
-    for path in (start_from, os.path.dirname(found)):
+    for path in (start_from, os.path.dirname(found), STAMPS):
         os.makedirs(path, exist_ok=True)
-    for name, data in seeds(target, build):
+    made = seeds(target, build)
+    stamp = tools.Stamp(os.path.join(STAMPS, target), [str(LONG_RUNS), str(LONG_SECONDS), tools.digest_bytes([binary]),
+                                                          *sorted(hashlib.sha256(data).hexdigest() for _, data in made)])
+    if args.long and stamp.holds():
+        return target, stamp.seconds, None, "", "unchanged"
+    for name, data in made:
         with open(os.path.join(start_from, name), "wb") as f:
             f.write(data)
     limit = [f"-runs={LONG_RUNS}", f"-max_total_time={LONG_SECONDS}"] if args.long else [f"-max_total_time={args.seconds}"]
@@ -102,8 +110,11 @@ def run(binary, build, args):
     env = {**tools.environment(), "ASAN_OPTIONS": "quarantine_size_mb=16:allocator_may_return_null=1"}
     code, log = tools.run(command, limit=LONG_SECONDS + 300, env=env)
     executed = re.search(r"stat::number_of_executed_units:\s+(\d+)", log)
-    message = f"{time.time() - start:6.1f} s, {int(executed.group(1)):,} executions" if executed else "no executions"
-    return target, time.time() - start, None if code == 0 and executed else f"exit code {code}", log, message
+    seconds, good = time.time() - start, code == 0 and executed
+    message = f"{seconds:6.1f} s, {int(executed.group(1)):,} executions" if executed else "no executions"
+    if args.long and good:
+        stamp.record(seconds)
+    return target, seconds, None if good else f"exit code {code}", log, message
 
 
 def main():

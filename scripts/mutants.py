@@ -14,9 +14,11 @@ hand and stays, and into docs/data/system_mutants.json.
 --check judges a few mutants of every module: as a whole their rate must not be more than TOLERANCE points below the recorded
 one. Prints `N passed, N failed`, writes build-mutants/junit.xml. Works in build-mutants/."""
 import argparse
+import json
 import os
 import re
 import sys
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
@@ -29,6 +31,7 @@ OUT = "build-mutants"  # of the preset
 NETLIST = os.path.join(OUT, "mutants.v")
 DOCS = os.path.join("docs", "verification", "system_mutants.md")
 RECORD = os.path.join(tools.ROOT, "docs", "data", "system_mutants.json")
+VERDICTS = os.path.join(tools.ROOT, "build", "mutants", "verdicts.json")
 CONFIG = "nano"
 # Programs and their cases, those first that find most in little time. Left out is what looks inside the machine, of which a
 # netlist shows its ports only, or takes long.
@@ -135,14 +138,40 @@ def time_programs(jobs):
         return [seconds for _, seconds in pool.map(lambda program: run_program(program, 0), PROGRAMS)]
 
 
+class Verdicts:
+    """Which program found a mutant, or that none did, kept until a program, which contains the machine, or its cases change: judging
+    that was interrupted goes on where it was."""
+
+    def __init__(self):
+        programs = [os.path.join(tools.ROOT, OUT, "test-bin", name) for name, _ in PROGRAMS]
+        self.key = tools.digest([tools.digest_bytes(programs), *(cases for _, cases in PROGRAMS), SEED])
+        self.lock = threading.Lock()
+        kept = tools.read_records(VERDICTS)
+        self.found_by = kept["found_by"] if kept.get("key") == self.key else {}
+
+    def add(self, number, program):
+        with self.lock:
+            self.found_by[str(number)] = program
+            os.makedirs(os.path.dirname(VERDICTS), exist_ok=True)
+            tools.write(VERDICTS, json.dumps({"key": self.key, "found_by": self.found_by}) + "\n")
+
+
 def judge(mutants, seconds, jobs):
     """Lets the programs look for every mutant."""
-    def look(mutant):
+    verdicts = Verdicts()
+
+    def finder(number):
         for program, usual in zip(PROGRAMS, seconds):
-            if not run_program(program, mutant.number, max(PATIENCE * usual, PATIENCE_MIN))[0]:
-                mutant.found_by = program[0]
-                return
-        print(f"     survives: {mutant.place}: {mutant.source()}", flush=True)
+            if not run_program(program, number, max(PATIENCE * usual, PATIENCE_MIN))[0]:
+                return program[0]
+        return None
+
+    def look(mutant):
+        if str(mutant.number) not in verdicts.found_by:
+            verdicts.add(mutant.number, finder(mutant.number))
+        mutant.found_by = verdicts.found_by[str(mutant.number)]
+        if not mutant.found_by:
+            print(f"     survives: {mutant.place}: {mutant.source()}", flush=True)
 
     with ThreadPoolExecutor(max(1, jobs)) as pool:
         list(pool.map(look, mutants))

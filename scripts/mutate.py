@@ -12,8 +12,10 @@ when the task no longer passes. With @MODULE only places in that module count, a
 either equivalent to the original for all that the proof allows, which equivalent.py decides where it can, or a gap in the properties. --write puts the rates into
 the table of docs/verification/proof_mutants.md, where the last column is written by hand and stays, and into docs/data/proof_mutants.json.
 --check judges a sample of the recorded mutants, the same ones at every run, and fails where one survives that was killed;
-prints `N passed, N failed`, writes build/mutate/junit.xml. Works in build/mutate/."""
+prints `N passed, N failed`, writes build/mutate/junit.xml; a proof that passed and has not changed is not judged again. Works in
+build/mutate/."""
 import argparse
+import json
 import os
 import re
 import resource
@@ -274,11 +276,18 @@ def check_all(want, args):
     def one(proof):
         start = time.time()
         try:
+            stamp = tools.Stamp(os.path.join(OUT, proof.replace(":", "_") + "_check"),
+                                [json.dumps(records[proof]), chosen_task(proof).stamp().key])
+            if stamp.holds():
+                return proof, stamp.seconds, True, "unchanged"
             good, told = check(proof, records[proof], args.limit)
+            if good:
+                stamp.record(time.time() - start)
         except (formal.JobError, MutationError) as e:
             good, told = False, str(e)
         return proof, time.time() - start, good, told
 
+    os.makedirs(OUT, exist_ok=True)
     with ThreadPoolExecutor(max(1, args.j)) as pool:
         for proof, seconds, good, told in pool.map(one, want or records):
             first, _, rest = told.partition("\n")

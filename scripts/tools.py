@@ -14,6 +14,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+import threading
 import time
 from xml.sax.saxutils import escape, quoteattr
 
@@ -24,6 +25,7 @@ SHARED = os.path.abspath(os.environ.get("KAITEN_SHARED") or os.path.join(ROOT, "
 
 
 _running = set()
+_ending = threading.Event()  # kill_all() has been called
 
 
 def environment():
@@ -91,7 +93,7 @@ POLL = 3.0  # seconds between questions of run()
 
 def run(command, limit=None, stop=None, **options):
     """Runs to the end in its own session, so that a time limit or Ctrl-C leaves nothing behind; `stop`, asked every few seconds,
-    ends it as the limit does. Returns (exit code or None at the limit, output)."""
+    ends it as the limit does. Returns (exit code or None at the limit, output); after kill_all() nothing: who was killed has not failed."""
     options.setdefault("env", environment())
     proc = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
                             text=True, errors="replace", start_new_session=True, **options)
@@ -102,6 +104,8 @@ def run(command, limit=None, stop=None, **options):
             left = end - time.monotonic()
             try:
                 output = proc.communicate(timeout=min(left, POLL) if stop else limit and left)[0]
+                if _ending.is_set():
+                    raise KeyboardInterrupt
                 return proc.returncode, output
             except subprocess.TimeoutExpired:
                 if time.monotonic() >= end or (stop and stop()):
@@ -148,6 +152,7 @@ def kill(proc):
 
 def kill_all():
     """After Ctrl-C: ends what run() started in other threads."""
+    _ending.set()
     for proc in list(_running):
         kill(proc)
 
@@ -220,6 +225,15 @@ def digest_files(paths):
         with open(os.path.join(ROOT, path), errors="replace") as f:
             parts += [path, f.read()]
     return digest(parts)
+
+
+def digest_bytes(paths):
+    """One hash of what files hold, programs for instance."""
+    h = hashlib.sha256()
+    for path in paths:
+        with open(path, "rb") as f:
+            h.update(hashlib.file_digest(f, "sha256").digest())
+    return h.hexdigest()
 
 
 class Stamp:

@@ -1,10 +1,14 @@
 # SPDX-FileCopyrightText: the Kaiten authors
 # SPDX-License-Identifier: Apache-2.0
 """The mutation run: which task a block stands for, which sources a mutant may touch, what --check calls worse than recorded."""
+import argparse
+import contextlib
+import io
 import os
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../scripts"))
 import formal
@@ -110,6 +114,31 @@ class Check(unittest.TestCase):
         self.assertIn("measure again", told)
         Fake.survivors = set(range(15))
         self.assertFalse(mutate.check("a:prove", self.RECORD, 10)[0])
+
+    def test_what_passed_and_has_not_changed_is_not_judged_again(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        record = os.path.join(folder.name, "record.json")
+        stamp = unittest.mock.Mock(key="as it was")
+        task = unittest.mock.Mock(stamp=lambda: stamp)
+        judged = []
+
+        def judge(proof, *_):
+            judged.append(proof)
+            return proof != "b:prove", "3 of 3 killed again"
+
+        with unittest.mock.patch.multiple(mutate, OUT=folder.name, RECORD=record, chosen_task=lambda _: task, check=judge), \
+                contextlib.redirect_stdout(io.StringIO()):
+            mutate.tools.write_records(record, {"a:prove": self.RECORD, "b:prove": self.RECORD})
+            args = argparse.Namespace(j=1, limit=10)
+            for _ in range(2):
+                self.assertEqual(mutate.check_all([], args), 1)
+            self.assertEqual(judged, ["a:prove", "b:prove", "b:prove"])
+            stamp.key = "changed"
+            mutate.check_all(["a:prove"], args)
+            mutate.tools.write_records(record, {"a:prove": {**self.RECORD, "seed": 2}})
+            mutate.check_all(["a:prove"], args)
+        self.assertEqual(judged[3:], ["a:prove", "a:prove"])
 
 
 if __name__ == "__main__":

@@ -94,6 +94,23 @@ class Limit(unittest.TestCase):
         self.fail(f"process {pid} is still there")
 
 
+class Interrupted(unittest.TestCase):
+    def test_what_ctrl_c_killed_has_no_exit_code(self):
+        """Or a thread would take it for a failure and remember that."""
+        script = ("import threading, tools\n"
+                  "def main():\n"
+                  "    threading.Thread(target=lambda: print('ended', tools.run(['sleep', '60'])[0], flush=True)).start()\n"
+                  "    print('begun', flush=True)\n"
+                  "    threading.Event().wait()\n"
+                  "tools.guarded(main)\n")
+        process = subprocess.Popen([sys.executable, "-B", "-c", script], cwd=SCRIPTS, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.assertEqual(process.stdout.readline(), "begun\n")
+        time.sleep(0.5)
+        process.send_signal(signal.SIGINT)
+        told, _ = process.communicate(timeout=30)
+        self.assertEqual((told, process.returncode), ("", 130))
+
+
 class Explained(unittest.TestCase):
     def test_what_was_said_stays_with_what_it_was_said_of(self):
         with tempfile.TemporaryDirectory() as folder:
