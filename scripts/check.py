@@ -180,9 +180,13 @@ class Check:
             self.count(step, 0, 1, [], 0)
 
     def again(self, step, junit):
-        """With --again: a step's entry in the summary and the names of the tests that failed. None if the step is to run whole."""
+        """With --again: a step's entry in the summary and the names of the tests that failed. None if the step is to run whole, as one
+        that failed without naming a test is."""
         before = self.earlier().get(step) if self.args.again and os.path.exists(junit) else None
-        return (before, failures(junit)) if before and before["long"] == self.args.long else (None, [])
+        if not before or before["long"] != self.args.long:
+            return None, []
+        names = failures(junit)
+        return (before, names) if names or not before["failed"] else (None, [])
 
     def build(self, step, preset, *targets):
         """Everything, or some targets. True if it was built. What --again builds once more is counted only if that fails."""

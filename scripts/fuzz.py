@@ -12,7 +12,6 @@ What is found lies in <build>/fuzz/found; put it into tests/fuzz/corpus, where e
 <build>/fuzz/junit.xml."""
 import argparse
 import glob
-import hashlib
 import json
 import os
 import re
@@ -95,14 +94,13 @@ def run(binary, build, args):
     shutil.rmtree(start_from, ignore_errors=True)
     for path in (start_from, os.path.dirname(found), STAMPS):
         os.makedirs(path, exist_ok=True)
-    made = seeds(target, build)
-    stamp = tools.Stamp(os.path.join(STAMPS, target), [str(LONG_RUNS), str(LONG_SECONDS), tools.digest_bytes([binary]),
-                                                          *sorted(hashlib.sha256(data).hexdigest() for _, data in made)])
-    if args.long and stamp.holds():
-        return target, stamp.seconds, None, "", "unchanged"
-    for name, data in made:
+    for name, data in seeds(target, build):
         with open(os.path.join(start_from, name), "wb") as f:
             f.write(data)
+    inputs = sorted(map(tools.digest_of, glob.glob(os.path.join(start_from, "*"))))
+    stamp = tools.Stamp(os.path.join(STAMPS, target), [str(LONG_RUNS), str(LONG_SECONDS), str(MAX_BYTES[target]), tools.digest_of(binary), *inputs])
+    if args.long and stamp.holds():
+        return target, stamp.seconds, None, "", "unchanged"
     limit = [f"-runs={LONG_RUNS}", f"-max_total_time={LONG_SECONDS}"] if args.long else [f"-max_total_time={args.seconds}"]
     command = [binary, f"-max_len={MAX_BYTES[target]}", "-timeout=30", "-rss_limit_mb=2000", "-seed=1", "-print_final_stats=1",
                "-verbosity=1", f"-artifact_prefix={found}", *limit, start_from]

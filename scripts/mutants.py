@@ -144,15 +144,15 @@ class Verdicts:
 
     def __init__(self):
         programs = [os.path.join(tools.ROOT, OUT, "test-bin", name) for name, _ in PROGRAMS]
-        self.key = tools.digest([tools.digest_bytes(programs), *(cases for _, cases in PROGRAMS), SEED])
+        self.key = tools.digest([*map(tools.digest_of, programs), *(cases for _, cases in PROGRAMS), SEED])
         self.lock = threading.Lock()
+        os.makedirs(os.path.dirname(VERDICTS), exist_ok=True)
         kept = tools.read_records(VERDICTS)
         self.found_by = kept["found_by"] if kept.get("key") == self.key else {}
 
     def add(self, number, program):
         with self.lock:
             self.found_by[str(number)] = program
-            os.makedirs(os.path.dirname(VERDICTS), exist_ok=True)
             tools.write(VERDICTS, json.dumps({"key": self.key, "found_by": self.found_by}) + "\n")
 
 
@@ -160,7 +160,7 @@ def judge(mutants, seconds, jobs):
     """Lets the programs look for every mutant."""
     verdicts = Verdicts()
 
-    def finder(number):
+    def found_by(number):
         for program, usual in zip(PROGRAMS, seconds):
             if not run_program(program, number, max(PATIENCE * usual, PATIENCE_MIN))[0]:
                 return program[0]
@@ -168,7 +168,7 @@ def judge(mutants, seconds, jobs):
 
     def look(mutant):
         if str(mutant.number) not in verdicts.found_by:
-            verdicts.add(mutant.number, finder(mutant.number))
+            verdicts.add(mutant.number, found_by(mutant.number))
         mutant.found_by = verdicts.found_by[str(mutant.number)]
         if not mutant.found_by:
             print(f"     survives: {mutant.place}: {mutant.source()}", flush=True)

@@ -9,7 +9,6 @@ says, for pixels differ between browsers.
 usage: screenshots.py [--build DIR] [--check]
   --check   write nothing; exit code 1 if a page is no longer what its picture shows"""
 import argparse
-import hashlib
 import io
 import os
 import sys
@@ -50,9 +49,8 @@ def documented():
     return names
 
 
-def digest_of(path):
-    with open(path, "rb") as f:
-        return hashlib.sha256(f.read()).hexdigest()[:16]
+def picture_digest(name):
+    return tools.digest_of(path_in_root(PICTURES, name))[:16]
 
 
 def write_pages(kaiten, folder):
@@ -101,7 +99,7 @@ def content(name, written):
 
 def record(written):
     """What docs/data/pages.json is to say of these pages and of the committed pictures."""
-    return {name: {"page": content(name, written), "pictures": {p: digest_of(path_in_root(PICTURES, p)) for p in documented()[name]}}
+    return {name: {"page": content(name, written), "pictures": {p: picture_digest(p) for p in documented()[name]}}
             for name in documented()}
 
 
@@ -114,7 +112,7 @@ def stale(written):
         if missing:
             lines.append(f"{name}: {PICTURES}/{missing[0]} is missing")
             continue
-        pictures = {p: digest_of(path_in_root(PICTURES, p)) for p in documented()[name]}
+        pictures = {p: picture_digest(p) for p in documented()[name]}
         if old.get(name) != {"page": content(name, written), "pictures": pictures}:
             lines.append(f"{name}: the page is not what {PICTURES}/{documented()[name][0]} shows")
     return lines + [f"{name}: no such page any more" for name in old if name not in documented()]

@@ -227,13 +227,10 @@ def digest_files(paths):
     return digest(parts)
 
 
-def digest_bytes(paths):
-    """One hash of what files hold, programs for instance."""
-    h = hashlib.sha256()
-    for path in paths:
-        with open(path, "rb") as f:
-            h.update(hashlib.file_digest(f, "sha256").digest())
-    return h.hexdigest()
+def digest_of(path):
+    """The hash of what a file holds, a program or a picture for instance."""
+    with open(path, "rb") as f:
+        return hashlib.sha256(f.read()).hexdigest()
 
 
 class Stamp:

@@ -8,7 +8,6 @@ usage: verilators.py [--build DIR] [--config C ...] [-j N]    default: nano; DIR
 The other Verilator is KAITEN_VERILATOR or the one in PATH; its build is build-verilators. Networks of ../shared are run when
 it is there. Writes build/verilators/junit.xml."""
 import argparse
-import hashlib
 import json
 import os
 import re
@@ -57,8 +56,7 @@ def run_on(build, config, model, stall):
         report = json.loads(log[log.index("{"):])
         for other in ("seconds", "khz", "options", "program"):  # differ between any two runs
             del report[other]
-        with open(output, "rb") as f:
-            report["outputs hash"] = hashlib.sha256(f.read()).hexdigest()
+        report["outputs hash"] = tools.digest_of(output)
         return report
 
 

@@ -139,6 +139,12 @@ raise SystemExit(1)
         self.assertIn("-LE", command)
         self.assertEqual(self.told(), {"passed": 2, "failed": 0, "commit": "long", "again": None})
 
+    def test_a_step_that_failed_without_naming_a_test_runs_whole(self):
+        self.assertEqual(self.run_tests({"one": True}, "first")[0].failed, 1)
+        _, [command] = self.run_tests({"one": True}, "second", again=True, code=0)
+        self.assertIn("-LE", command)
+        self.assertEqual(self.told(), {"passed": 1, "failed": 0, "commit": "second", "again": None})
+
     def counted(self, cases):
         run = a_check()
         run.junit("tests", self.path("j.xml", f"<testsuite>{cases}</testsuite>"), 1.0)
