@@ -8,6 +8,7 @@
 // the other, the line buffer holds the last four. The claims:
 //   a_order    windows come in the order of the loops; the control token says which
 //   a_read     the reads too; each asks for the words of the map's rows and columns that belong to its place in the loops
+//   a_silent   and for nothing else: a bank answers one request a cycle
 //   a_inside   columns outside the map are not read, but for the right half of a pair (stride 2) and the one read of a row of
 //              windows wholly beside the map; such cells are masked in every window (a_edge, a_outside)
 //   a_there    the columns of a window that lie in the map have been read and are not yet overwritten
@@ -368,6 +369,12 @@ module fv_conv_windows
     end
     `FV_PART(a_read, 2, !(past_ok_q && rst_ni && read_valid_q && !start_q && !read_masked_q && row >= 0) || asks)
   end
+  logic [8:0] asked, in_use;  // requests, and those this mode has
+  for (genvar t = 0; t < 9; t++) begin : g_asked
+    assign asked[t]  = req[t].en;
+    assign in_use[t] = Whole || t < 3 * int'(Stride);
+  end
+  `FV_PART(a_silent, 2, !(past_ok_q && rst_ni) || (asked & ~(in_use & {9{read_valid_q && !read_masked_q}})) == '0)
   `FV_PART(a_inside, 2, !(on && rd && !rd_masked) || (r_column >= 0 && r_column < num_t'(cmd.in_width[2:0])) ||
              (!Whole && count(r_pc) <= 0))
 
