@@ -97,16 +97,17 @@ def table_rows(path):
 
 def kills():
     """{proof, or the module behind its @: (38, 40)}, from tables whose first cell is a proof and one of whose others says how many
-    mutants were killed."""
+    mutants were killed; of those that are other circuits at all, where the cell behind it counts the equivalent ones."""
     rates = {}
     for path in ("docs/verification/proof_mutants.md", "docs/hardware/zvc_codec.md"):
         for row in table_rows(path):
             name = re.match(r"`?(\w+)(?::\w+)?(?:@(\w+))?`?$", row[0])
-            killed = next((m for m in (re.match(r"(\d+) of (\d+)", cell) for cell in row[1:]) if m), None)
+            column, killed = next(((i, m) for i, cell in enumerate(row) if i and (m := re.match(r"(\d+) of (\d+)", cell))), (0, None))
             if name and killed:
                 of = name[2] or name[1]
                 old = rates.get(of, (0, 0))
-                rates[of] = (old[0] + int(killed[1]), old[1] + int(killed[2]))
+                equivalent = int(behind) if (behind := [*row, ""][column + 1]).isdigit() else 0
+                rates[of] = (old[0] + int(killed[1]), old[1] + int(killed[2]) - equivalent)
     return rates
 
 
