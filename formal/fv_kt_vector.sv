@@ -6,7 +6,9 @@
 // step (a_order, a_all); in every such cycle no result on its way will be looked up in that half (a_half); and its results are looked
 // up in the half its words went to (a_own). So a result finds the table of its own command, all of it, and no word is read while
 // it is written. A result in the table meets no other at its end (a_alone). With FV_WIDE the table is read at all lanes at once.
-// Commands are free, and so is what the memories hold; the rest of the engine is here for its timing only.
+// Besides: the command that runs and its plan are those that the setup had, steps pass unchanged from stage to stage (a_runs, a_step),
+// the word of an average is read at the address formed for its window (a_average), and two never read one memory in the same cycle
+// (a_ports). Commands are free, and so is what the memories hold; the rest of the engine is here for its timing only.
 //
 // One promise of kt_result_writer is assumed (m_writer): it takes a command only while at most one older one is not done, and none
 // is done before its last result has left this block (fv_kt_result_writer: a_ready, a_done; fv_kt_vector_seq: a_exact). With FV_BUG
@@ -167,6 +169,28 @@ module fv_kt_vector
   `FV_ASSERT(a_order, !(on && write) || (place[4:0] == written_q[4:0] && from_q == fresh.table_word + addr_t'(written_q)))
   `FV_ASSERT(a_all, !(on && token[0].valid && token[0].look_up && dut.u_seq.first_tile_q && dut.u_seq.tile_start_q) ||
              (written_q == 6'(TableWords) && !write))
+
+  // ---- commands and steps on their way
+  logic       on_q;
+  vec_token_t step_q[6];
+  vec_cmd_t   runs_q;
+  vec_plan_t  plan_q;
+  addr_t      average_q[3];
+  always_ff @(posedge clk_i) begin
+    on_q         <= on;
+    runs_q       <= dut.take ? dut.next_cmd : dut.cmd_q;
+    plan_q       <= dut.take ? dut.next_plan : dut.plan_q;
+    average_q    <= '{dut.average_addr2, dut.average_addr3_q, dut.average_addr4_q};
+    for (int s = 0; s < 6; s++) step_q[s] <= token[s];
+  end
+  for (genvar s = 0; s < 6; s++) begin : g_step
+    `FV_ASSERT(a_step, !on_q || !rst_ni || token[s+1] == step_q[s])
+  end
+  `FV_ASSERT(a_runs, !on_q || (dut.cmd_q == runs_q && dut.plan_q == plan_q))
+  // stage by stage beside the step, which reads with it
+  `FV_ASSERT(a_average, !on_q || (dut.average_addr3_q == average_q[0] && dut.average_addr4_q == average_q[1] &&
+             dut.average_addr5_q == average_q[2] && (!(token[5].last && token[5].kind == KindAverage) || dut.zsb_addr == average_q[2])))
+  `FV_ASSERT(a_ports, !(dut.average5 && dut.loader_zsb_rd) && !(dut.step_weights2 && dut.loader_vwb_rd))
 
   // ---- invariants: halves take turns
   wire turn = dut.u_seq.second_q;
