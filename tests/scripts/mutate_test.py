@@ -7,8 +7,10 @@ import io
 import os
 import sys
 import tempfile
+import time
 import unittest
 import unittest.mock
+from concurrent.futures import ThreadPoolExecutor
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../scripts"))
 import formal
@@ -54,6 +56,25 @@ class Tasks(unittest.TestCase):
 
     def test_harness_and_proven_modules_are_not_touched(self):
         self.assertEqual(mutate.sources_of_block(mutate.chosen_task("block")), ["a.sv"])
+
+    def test_two_modules_of_a_proof_may_be_looked_at_at_a_time(self):
+        out = os.path.join(self.folder.name, "mutate")
+        inside, most = [], []
+
+        def configuration(task):
+            inside.append(task)
+            most.append(len(inside))
+            time.sleep(0.05)
+            inside.pop()
+            return {"options": "", "script": "prep -top fv_a", "engines": ""}
+
+        def listed(self, _name, _lines):
+            with open(os.path.join(self.folder, "list.txt"), "w") as f:
+                f.write("")
+        with unittest.mock.patch.object(mutate, "OUT", out), unittest.mock.patch.object(mutate, "configuration", configuration), \
+                unittest.mock.patch.object(mutate.Mutants, "yosys", listed), ThreadPoolExecutor(2) as pool:
+            names = [m.name for m in pool.map(lambda want: mutate.Mutants(want, 3, 1), ["block:deep@a", "block:deep@proven"])]
+        self.assertEqual((names, max(most)), (["block:deep@a", "block:deep@proven"], 1))
 
     def test_a_module_may_be_named_proven_or_not(self):
         task = mutate.chosen_task("block:deep@proven")
