@@ -112,12 +112,7 @@ module fv_kt_vector_column
     end
   end
   for (genvar l = 0; l < int'(Lanes); l++) begin : g_lane
-`ifdef KT_FAST_SIM
-    logic [31:0] value[3], factor[3];
-`else
-    logic signed [31:0] value[3], factor[3];
-`endif
-    logic signed [31:0] most;
+    logic signed [31:0] value[3], factor[3], most;
     for (genvar r = 0; r < 3; r++) begin : g_factor
       wire logic signed [7:0] here   = dut.cell_q[r*Lanes+l];
       wire logic signed [7:0] weight = dut.weight_q[r*Lanes+l];
@@ -128,11 +123,11 @@ module fv_kt_vector_column
       assign value[r]  = 32'(here);
       assign factor[r] = 32'(signed'(9'(weight) - 9'(signed'(dut.zero_q))));
 `endif
-      `FV_ASSERT(a_factors, signed'(value[r]) == 32'(here) && signed'(factor[r]) == 32'(weight) - 32'(signed'(dut.zero_q)))
+      `FV_ASSERT(a_factors, value[r] == 32'(here) && factor[r] == 32'(weight) - 32'(signed'(dut.zero_q)))
     end
     always_comb begin
-      most = (signed'(value[0]) > signed'(value[1])) ? signed'(value[0]) : signed'(value[1]);
-      if (signed'(value[2]) > most) most = signed'(value[2]);
+      most = (value[0] > value[1]) ? value[0] : value[1];
+      if (value[2] > most) most = value[2];
     end
     always_ff @(posedge clk_i) begin
       want_q[l] <= (product_i.kind == KindMaximum) ? most : value[0] * factor[0] + value[1] * factor[1] + value[2] * factor[2];

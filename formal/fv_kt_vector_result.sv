@@ -123,6 +123,8 @@ module fv_kt_vector_result
   end
   `FV_ASSERT(a_total, !known_q || dut.acc_q[lane_q] == total_q)
   `FV_ASSERT(a_last, dut.last_q == last_q)
+  // what the requantiser makes of it (fv_kt_requant) leaves in the lane's byte
+  `FV_ASSERT(a_word, !valid || word[32'(lane_q)/Cp][8*(32'(lane_q)%Cp)+:8] == dut.data[lane_q])
 
   // a sum on its way into the memory, there, and read a cycle ago
   logic                      read_q;
@@ -139,14 +141,9 @@ module fv_kt_vector_result
   `FV_ASSERT(i_kept, !(past_ok_q && read_q && kept_known_q && keeps_q == '0) || kept == kept_q[SumBits-1:0])
 
   // ---- parameters of the lane: those that come next, those that are current
-  typedef struct packed {
-    logic signed [31:0] bias, mult;
-    logic signed [7:0]  shift;
-  } params_t;
-  params_t    next_q, params_q, given;
-  out_quant_t quant_q;
-  logic       next_known_q, params_known_q, quant_known_q;
-  assign given = '{bias: word_i.bias, mult: word_i.mult, shift: word_i.shift};
+  requant_params_t next_q, params_q;
+  out_quant_t      quant_q;
+  logic            next_known_q, params_known_q, quant_known_q;
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       next_known_q   <= 1'b0;
@@ -160,15 +157,15 @@ module fv_kt_vector_result
     end
   end
   always_ff @(posedge clk_i) begin
-    if (all_we_i || (lane_we_i && lane_i == lane_q)) next_q <= given;
-    if (average_i) params_q <= given;
+    if (all_we_i || (lane_we_i && lane_i == lane_q)) next_q <= word_i;
+    if (average_i) params_q <= word_i;
     else if (token_q.swap) params_q <= next_q;
     if (token_q.swap) quant_q <= out_quant_i;
   end
-  `FV_ASSERT(a_params, !params_known_q || {dut.bias_q[lane_q], dut.mult_q[lane_q], dut.shift_q[lane_q]} == params_q)
+  `FV_ASSERT(a_params, !params_known_q || {dut.shift_q[lane_q], dut.mult_q[lane_q], dut.bias_q[lane_q]} == params_q)
   `FV_ASSERT(a_quant, !quant_known_q || (dut.zero_q[lane_q] == quant_q.zero && dut.low_q[lane_q] == quant_q.low &&
              dut.high_q[lane_q] == quant_q.high && dut.rule_q[lane_q] == quant_q.rule && dut.float_q == (quant_q.rule == RuleFloat)))
-  `FV_ASSERT(i_next, !next_known_q || {dut.next_bias_q[lane_q], dut.next_mult_q[lane_q], dut.next_shift_q[lane_q]} == next_q)
+  `FV_ASSERT(i_next, !next_known_q || {dut.next_shift_q[lane_q], dut.next_mult_q[lane_q], dut.next_bias_q[lane_q]} == next_q)
 
   `FV_COVER(c_kept, known_q && last_q && params_known_q && total_q == -32'sd100000 && kept_known_q && kept_q == -32'sd99990)
   `FV_COVER(c_largest, known_q && last_q && kind_q == KindMaximum && total_q == -32'sd7 && kept_known_q && kept_q == -32'sd7)

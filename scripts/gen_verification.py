@@ -102,12 +102,13 @@ def kills():
     for path in ("docs/verification/proof_mutants.md", "docs/hardware/zvc_codec.md"):
         for row in table_rows(path):
             name = re.match(r"`?(\w+)(?::\w+)?(?:@(\w+))?`?$", row[0])
-            column, killed = next(((i, m) for i, cell in enumerate(row) if i and (m := re.match(r"(\d+) of (\d+)", cell))), (0, None))
-            if name and killed:
-                of = name[2] or name[1]
-                old = rates.get(of, (0, 0))
-                equivalent = int(behind) if (behind := [*row, ""][column + 1]).isdigit() else 0
-                rates[of] = (old[0] + int(killed[1]), old[1] + int(killed[2]) - equivalent)
+            for cell, behind in zip(row, row[1:]):
+                if name and (killed := re.match(r"(\d+) of (\d+)", cell)):
+                    of = name[2] or name[1]
+                    old = rates.get(of, (0, 0))
+                    equivalent = int(behind) if behind.isdigit() else 0
+                    rates[of] = (old[0] + int(killed[1]), old[1] + int(killed[2]) - equivalent)
+                    break
     return rates
 
 

@@ -69,8 +69,7 @@ class Tasks(unittest.TestCase):
             return {"options": "", "script": "prep -top fv_a", "engines": ""}
 
         def listed(self, _name, _lines):
-            with open(os.path.join(self.folder, "list.txt"), "w") as f:
-                f.write("")
+            mutate.tools.write(os.path.join(self.folder, "list.txt"), "")
         with unittest.mock.patch.object(mutate, "OUT", out), unittest.mock.patch.object(mutate, "configuration", configuration), \
                 unittest.mock.patch.object(mutate.Mutants, "yosys", listed), ThreadPoolExecutor(2) as pool:
             names = [m.name for m in pool.map(lambda want: mutate.Mutants(want, 3, 1), ["block:deep@a", "block:deep@proven"])]
