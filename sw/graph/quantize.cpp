@@ -39,7 +39,7 @@ void set_output_range(const Graph& graph, const Op& op, OutputQuant& out) {
   if (graph.framework == Framework::TfLite) {
     const ActivationRange range = activation_range(op.activation, scale, out.zero_point);
     out.low = range.lo;
-    out.high = range.hi;
+    out.high = std::min(range.hi, stored_limit(op.hi, scale, out.zero_point));
     return;
   }
   float low = op.lo;

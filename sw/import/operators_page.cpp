@@ -27,6 +27,9 @@ std::string list_of(const std::vector<std::string>& names) {
 std::string where(OpKind kind) {
   if (kind == OpKind::Reshape) return "nothing to do";
   if (kind == OpKind::ReduceMax) return "over rows and columns: yes, as `max_pool`; other axes: host";
+  if (kind == OpKind::PRelu) return "known slopes: yes, as `table`, `mul` and `add`; else host";
+  if (kind == OpKind::Minimum || kind == OpKind::Maximum)
+    return "with one number: yes, as `table`; else host";
   return runs_on_host(kind) || kind == OpKind::Resize ? "no: host" : "yes";
 }
 

@@ -63,7 +63,7 @@ LayerReport layer_report(const Graph& graph, const Program& program, const Layer
   l.shape_out = shape_text(graph.output_of(op).shape);
   l.on_host = info.place == Place::kHost;
   l.nothing_to_do = info.place == Place::kNothing;
-  l.on_array = info.array_macs > 0;
+  l.on_array = info.place == Place::kArray;
   l.macs = std::uint64_t(program.images) * (info.array_macs + info.vector_macs);
   if (std::size_t(info.op) >= times.size() || l.on_host || l.nothing_to_do) return l;
   const LayerTime& t = times[std::size_t(info.op)];

@@ -173,7 +173,7 @@ class ProgramMethod {
       layer.name = graph_.ops[op].name;
       layer.op = name_of(graph_.ops[op].kind);
       layer.cycles = std::int64_t(times[op].cycles);
-      layer.limited_by = limited_by(info.array_macs > 0, times[op]);
+      layer.limited_by = limited_by(info.place == Place::kArray, times[op]);
       method_.layers.push_back(std::move(layer));
     }
   }

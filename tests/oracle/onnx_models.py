@@ -11,7 +11,7 @@ import onnx_moves
 from onnx import TensorProto, helper, numpy_helper
 from onnx_moves import moved
 
-from tflite_models import RANGE, Value, draw_layer, draw_shape, input_of, out_size, simpler  # noqa: F401 (simpler and input_of are part of this module)
+from tflite_models import RANGE, Value, draw_shape, further_inputs, input_of, inputs_of, layer_behind, out_size, simpler, spreads_over  # noqa: F401 (simpler and input_of are part of this module)
 from tflite_moves import need, scale_for
 
 OPSET = onnx_moves.OPSET
@@ -189,7 +189,7 @@ def global_pool(b, layer, xs, random):
 def pair(b, layer, xs, random):
     x, op = xs[0], layer["op"]
     need(b.qdq or op != "Sub")
-    constant = layer["other"] == "constant" or len(xs) < 2 or xs[1].shape != x.shape
+    constant = layer["other"] == "constant" or len(xs) < 2 or not spreads_over(xs[1].shape, x.shape)
     if constant:
         shape = {"all": x.shape, "channels": [1, x.shape[1], *[1] * (len(x.shape) - 2)], "one": []}[layer["of"]]
         low, high = RANGE[b.kind]
@@ -338,8 +338,11 @@ def build(recipe):
     """The model's file."""
     b = Builder(recipe)
     ends = recipe.get("float_ends")
-    values = [b.quantised("x", recipe["shape"], recipe["scale"], recipe["zero"]) if ends else
-              Value("x", recipe["shape"], recipe["type"], recipe["scale"], recipe["zero"])]
+    values, inputs = [], []
+    for i, x in enumerate(inputs_of(recipe)):
+        inputs.append(helper.make_tensor_value_info(f"x{i or ''}", ELEMENT["float32" if ends else recipe["type"]], x["shape"]))
+        values.append(b.quantised(inputs[i].name, x["shape"], x["scale"], x["zero"]) if ends else
+                      Value(inputs[i].name, x["shape"], recipe["type"], x["scale"], x["zero"]))
     for layer in recipe["layers"]:
         xs = [v for v in (values[i] for i in layer["from"]) if v.kind in RANGE]
         need(xs and values[layer["from"][0]].kind in RANGE)
@@ -349,11 +352,11 @@ def build(recipe):
         values.append(y)
     used = {name for node in b.nodes for name in node.input}
     outputs = []
-    for v in values[1:]:
+    for v in values[len(inputs):]:
         if v.index not in used:
             real = ends and v.kind in RANGE
             outputs.append(helper.make_tensor_value_info(b.real(v) if real else v.index, ELEMENT["float32" if real else v.kind], v.shape))
-    graph = helper.make_graph(b.nodes, "drawn", [helper.make_tensor_value_info("x", ELEMENT["float32" if ends else recipe["type"]], recipe["shape"])], outputs, b.constants)
+    graph = helper.make_graph(b.nodes, "drawn", inputs, outputs, b.constants)
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET), helper.make_opsetid("com.microsoft", 1)], ir_version=8)
     return model.SerializeToString()
 
@@ -370,12 +373,13 @@ def draw(random):
         recipe = {"type": kind, "style": style, "float_ends": bool(random.random() < 0.3), "shape": [1, int(random.integers(1, 200))] if flat else [1, c, h, w],
                   "scale": float(2.0 ** random.uniform(-8, -2)), "zero": int(random.choice([low, 0 if kind == "int8" else 128, random.integers(low, high + 1)])),
                   "layers": []}
+        recipe["more"] = further_inputs(random, recipe)
         wanted = 1 if random.random() < 0.5 else int(random.integers(2, 7))
         for _ in range(60):
             if len(recipe["layers"]) == wanted:
                 break
             op = str(random.choice(list(MAKERS)))
-            layer = draw_layer(random, kind, op, len(recipe["layers"]) + 1)
+            layer = layer_behind(random, recipe, op)
             layer["weights"] = str(random.choice(["int8", kind]))
             layer["order"] = [0, *(1 + random.permutation(3)).tolist()]
             trial = {**recipe, "layers": [*recipe["layers"], layer]}

@@ -92,19 +92,19 @@ class Format:
         self.interpreter = {"tflite": "litert", "onnx": "onnxruntime"}[name]
 
 
-def values_for(recipe, random):
-    """An input: all values alike, or few of them, or a ramp."""
+def values_for(type_name, shape, random):
+    """Stored values of an input: few different ones, a ramp, or any."""
     import numpy as np
-    low, high = {"int8": (-128, 127), "uint8": (0, 255)}[recipe["type"]]
+    low, high = {"int8": (-128, 127), "uint8": (0, 255)}[type_name]
     kind = random.integers(4)
     if kind == 0:
         few = random.integers(low, high + 1, 2)
-        data = random.choice(few, recipe["shape"])
+        data = random.choice(few, shape)
     elif kind == 1:
-        data = (np.arange(np.prod(recipe["shape"])) % 256 + low).reshape(recipe["shape"])
+        data = (np.arange(np.prod(shape)) % 256 + low).reshape(shape)
     else:
-        data = random.integers(low, high + 1, recipe["shape"])
-    return data.astype(recipe["type"])
+        data = random.integers(low, high + 1, shape)
+    return data.astype(type_name)
 
 
 class Sweep:
@@ -126,16 +126,15 @@ class Sweep:
         return self.np.random.default_rng([self.args.seed, *key])
 
     def prepare(self, folder, form, recipe, number):
-        """Writes the model, its input and what the interpreter makes of it; False where the interpreter refuses it."""
+        """Writes the model, its inputs and what the interpreter makes of it; False where the interpreter refuses it."""
         os.makedirs(folder, exist_ok=True)
-        values = values_for(recipe, self.random(number, 1))
-        if hasattr(form.maker, "input_of"):
-            values = form.maker.input_of(recipe, values)
+        random = self.random(number, 1)
+        values = [form.maker.input_of(recipe, x, values_for(recipe["type"], x["shape"], random)) for x in form.maker.inputs_of(recipe)]
         model = form.maker.build(recipe)
-        for name, data in ((f"model.{form.name}", model), ("model", model), ("input", values.tobytes()),
+        for name, data in ((f"model.{form.name}", model), ("model", model), ("input", b"".join(x.tobytes() for x in values)),
                            ("recipe.json", json.dumps(recipe, indent=1).encode()),
                            ("request.json", json.dumps({"interpreter": form.interpreter, "images": 1, "inputs": [
-                               {"name": "x", "shape": list(values.shape), "type": values.dtype.name}]}).encode())):
+                               {"name": f"x{i or ''}", "shape": list(x.shape), "type": x.dtype.name} for i, x in enumerate(values)]}).encode())):
             with open(os.path.join(folder, name), "wb") as f:
                 f.write(data)
         self.interpreter.ask(folder)
@@ -148,8 +147,8 @@ class Sweep:
         return answer["state"] == "done"
 
     def ask_micro(self, folder, recipe):
-        """Asks tflite-micro about models of one operator."""
-        if recipe["type"] == "int8" and len(recipe["layers"]) == 1:
+        """Asks tflite-micro about models of one operator and one input."""
+        if recipe["type"] == "int8" and len(recipe["layers"]) == 1 and not recipe.get("more"):
             layer = recipe["layers"][0]
             self.micro.ask(json.dumps([folder, recipe["shape"], recipe["type"], layer["parts"] if layer["op"] == "SPLIT" else 1]))
             self.micro.answer()

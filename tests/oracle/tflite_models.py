@@ -235,16 +235,20 @@ def pool(b, layer, xs, random):
     return y
 
 
+def spreads_over(shape, whole):
+    """Whether a tensor of the first shape is an operand of a pair whose result has the second."""
+    return len(shape) == len(whole) and all(n in (1, m) for n, m in zip(shape, whole))
+
+
 def operand_of(b, layer, xs, random):
-    """The second operand of a pair: another tensor of the shape, itself, or a constant of some shape."""
+    """The second operand of a pair: another tensor of the shape or of ones in it, itself, or a constant of some shape."""
     x = xs[0]
     if layer["other"] == "constant":
         shape = {"all": x.shape, "channels": x.shape[-1:], "one": [1]}[layer["of"]]
         scale, zero = x.scale * 2.0 ** random.uniform(-2, 2), int(random.integers(RANGE[b.kind][0], RANGE[b.kind][1] + 1))
         data = random.integers(RANGE[b.kind][0], RANGE[b.kind][1] + 1, shape).astype(b.kind)
         return Value(b.add_tensor(f"k{len(b.graph.tensors)}", shape, b.kind, [scale], [zero], 0, data), shape, b.kind, scale, zero)
-    other = xs[1] if len(xs) > 1 and xs[1].shape == x.shape and xs[1].kind == x.kind else x
-    return other
+    return xs[1] if len(xs) > 1 and xs[1].kind == x.kind and spreads_over(xs[1].shape, x.shape) else x
 
 
 def pair(b, layer, xs, random):
@@ -511,14 +515,22 @@ def end_kind(recipe):
     return {"int8": "uint8", "uint8": "int8"}[recipe["type"]] if recipe.get("other_ends") else None
 
 
+def inputs_of(recipe):
+    """Shape, scale and zero point of each input, the first one's in the recipe itself."""
+    return [recipe, *recipe.get("more", [])]
+
+
 def build(recipe):
     """The model's file."""
     b = Builder(recipe)
     ends = end_kind(recipe)
-    first = b.value(recipe["shape"], recipe["scale"], recipe["zero"] + STEP[ends], ends) if ends else None
-    values = [b.value(recipe["shape"], recipe["scale"], recipe["zero"])]
-    if ends:
-        b.emit("QUANTIZE", [first], [values[0]], options("Quantize"), 1)
+    values, inputs = [], []
+    for x in inputs_of(recipe):
+        if ends:
+            inputs.append(b.value(x["shape"], x["scale"], x["zero"] + STEP[ends], ends))
+        values.append(b.value(x["shape"], x["scale"], x["zero"]))
+        if ends:
+            b.emit("QUANTIZE", [inputs[-1]], [values[-1]], options("Quantize"), 1)
     used, made = set(), []
     for layer in recipe["layers"]:
         xs = [values[i] for i in layer["from"]]
@@ -530,7 +542,7 @@ def build(recipe):
         values.append(y)
         made += all_of_them
         used |= {i for o in b.graph.operators[before:] for i in o.inputs}
-    b.graph.inputs = [(first or values[0]).index]
+    b.graph.inputs = [x.index for x in inputs or values[:len(inputs_of(recipe))]]
     outputs = [v for v in made if v.index not in used]
     if ends:
         for i, v in enumerate(outputs):
@@ -542,13 +554,13 @@ def build(recipe):
     return b.finish()
 
 
-def input_of(recipe, values):
-    """The input for stored values: those, the same of the other type, or real ones around them."""
+def input_of(recipe, x, values):
+    """What input `x` (inputs_of) is given for stored values: those, the same of the other type, or real ones around them."""
     ends = end_kind(recipe)
     if ends != "float32":
         return (values.astype(np.int16) + STEP[ends]).astype(ends) if ends else values
     noise = np.random.default_rng(recipe["layers"][0]["seed"]).uniform(-0.5, 0.5, values.shape)
-    return ((values.astype(np.float64) - recipe["zero"] + noise) * recipe["scale"]).astype(np.float32)
+    return ((values.astype(np.float64) - x["zero"] + noise) * x["scale"]).astype(np.float32)
 
 
 def draw_shape(random, channels):
@@ -589,6 +601,21 @@ def draw_layer(random, kind, op, tensors):
             "near_ties": bool(random.random() < 0.2)}
 
 
+def further_inputs(random, recipe):
+    """None mostly, else one or two: of the first one's shape, or with ones in it."""
+    low, high = RANGE[recipe["type"]]
+    return [{"shape": [1, *(n if random.random() < 0.7 else 1 for n in recipe["shape"][1:])] if random.random() < 0.5 else recipe["shape"],
+             "scale": float(2.0 ** random.uniform(-8, -2)), "zero": int(random.integers(low, high + 1))}
+            for _ in range(int(random.choice([0, 0, 0, 0, 0, 1, 1, 2])))]
+
+
+def layer_behind(random, recipe, op):
+    """A further layer of the recipe, of any of its tensors; the first layer is of the first input."""
+    inputs, layers = len(inputs_of(recipe)), len(recipe["layers"])
+    layer = draw_layer(random, recipe["type"], op, inputs + layers)
+    return layer if layers else {**layer, "from": [0, *layer["from"][1:]]}
+
+
 def draw(random):
     """A recipe of one operator, or of two to six; a fifth of them of other ranks than four."""
     while True:
@@ -599,11 +626,12 @@ def draw(random):
         recipe = {"type": kind, "float_ends": bool(random.random() < 0.15), "other_ends": bool(random.random() < 0.1),
                   "shape": [1, *draw_shape(random, channels), channels] if rank == 4 else [1, *random.integers(1, 8, rank - 2).tolist(), channels],
                   "scale": float(2.0 ** random.uniform(-8, -2)), "zero": int(random.choice([low, 0, random.integers(low, high + 1)])), "layers": []}
+        recipe["more"] = further_inputs(random, recipe)
         wanted = 1 if random.random() < 0.5 else int(random.integers(2, 7))
         for _ in range(60):
             if len(recipe["layers"]) == wanted:
                 break
-            layer = draw_layer(random, kind, str(random.choice(list(MAKERS))), len(recipe["layers"]) + 1)
+            layer = layer_behind(random, recipe, str(random.choice(list(MAKERS))))
             trial = {**recipe, "layers": [*recipe["layers"], layer]}
             try:
                 build(trial)
@@ -616,18 +644,27 @@ def draw(random):
 
 def simpler(recipe):
     """Recipes that are a step simpler, the largest steps first."""
-    layers = recipe["layers"]
+    layers, more = recipe["layers"], recipe.get("more", [])
+
+    def less(tensor, layers):
+        """The layers where the tensor is gone: the one before is read instead."""
+        return [{**layer, "from": [t - (t >= tensor) for t in layer["from"]]} for layer in layers]
     for i in range(len(layers)):
-        rest = layers[:i] + [{**layer, "from": [t - (t > i) for t in layer["from"]]} for layer in layers[i + 1:]]
+        rest = layers[:i] + less(len(more) + 1 + i, layers[i + 1:])
         if rest:
             yield {**recipe, "layers": rest}
+    for i in range(len(more)):
+        yield {**recipe, "more": more[:i] + more[i + 1:], "layers": less(i + 1, layers)}
     if end_kind(recipe):
         yield {**recipe, "float_ends": False, "other_ends": False}
     shape = recipe["shape"]
-    for less in (lambda n: n - n // 2, lambda n: n - 1):
+    for smaller in (lambda n: n - n // 2, lambda n: n - 1):
         for i in range(1, len(shape)):
-            if 0 < less(shape[i]) < shape[i]:
-                yield {**recipe, "shape": [*shape[:i], less(shape[i]), *shape[i + 1:]]}
+            size = smaller(shape[i])
+            if 0 < size < shape[i]:
+                def cut(of, i=i, size=size):
+                    return [*of[:i], min(size, of[i]), *of[i + 1:]]
+                yield {**recipe, "shape": cut(shape), "more": [{**x, "shape": cut(x["shape"])} for x in more]}
     plain = {"activation": "none", "stride": [1, 1], "dilation": [1, 1], "same": False, "groups": 1, "multiplier": 1, "per_channel": False,
              "bias": False, "kernel": [1, 1], "rescale": False, "swap": False, "keep": True, "channels": 1, "weight_zero": False}
     for i, layer in enumerate(layers):

@@ -129,6 +129,14 @@ class GraphBuilder {
                                                  : tensor(t.shape, s * 0.8F, zero_point());
     return finish(op, {in}, out);
   }
+  // To another scale and zero point.
+  int quantize(int in) {
+    Op op;
+    op.kind = OpKind::Quantize;
+    const Tensor& t = graph.tensors[std::size_t(in)];
+    return finish(op, {in},
+                  tensor(t.shape, t.quantization.scale[0] * 0.01F * float(uniform(50, 200)), zero_point()));
+  }
   int table(int in) { return table(in, Function(uniform(0, int(Function::Clamp)))); }
   // An int8 operand that is no activation.
   int constant(std::vector<int> shape) {

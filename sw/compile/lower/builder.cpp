@@ -7,6 +7,7 @@
 #include <numeric>
 #include <utility>
 
+#include "compile/lower/balance_engines.h"
 #include "compile/lower/limits.h"
 #include "compile/lower/pair_operands.h"
 #include "compile/lower/pair_pixels.h"
@@ -48,6 +49,7 @@ void LoweringBuilder::refuse(const Op& op, const std::string& reason) {
 
 Lowering LoweringBuilder::finish() {
   for (int tensor : graph_.outputs) fetch(tensor);
+  balance_engines(context(), result_);
   result_.find_all_parts();
   if (config_.add_pair) pair_operands(result_);
   if (config_.two_pixels) pair_pixels(result_, config_);

@@ -121,7 +121,8 @@ void flatten_rows(const LowerContext& c, const Op& op, LoweredOp& l) {
   if (image_cycles(c, f) < image_cycles(c, l)) l = std::move(f);
 }
 
-// Tiles, passes and their limits.
+}  // namespace
+
 void take_tiles(const LowerContext& c, LoweredOp& l) {
   l.engine = Engine::kConv;
   l.kernels.out_channels = l.out.c;
@@ -139,6 +140,8 @@ void take_tiles(const LowerContext& c, LoweredOp& l) {
               std::to_string(c.config.wb_rows) + " rows of the weight buffer",
           std::to_string(l.array.rows_of_tile()) + " rows");
 }
+
+namespace {
 
 void finish_array(const LowerContext& c, const Op& op, LoweredOp& l) {
   take_tiles(c, l);

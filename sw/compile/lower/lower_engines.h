@@ -37,6 +37,8 @@ void require_shape(const LowerContext& c, const Nhwc& s);
 void lower_conv(const LowerContext& c, const Op& op, bool image, LoweredOp& l);
 // `in` is the map: its pixels one by one, or all of it under one kernel.
 void lower_fully_connected(const LowerContext& c, const Op& op, LoweredOp& l);
+// Tiles and passes of a convolution whose window and channels are known, and their limits.
+void take_tiles(const LowerContext& c, LoweredOp& l);
 // Output channel o is input channel from[o].
 void lower_move(const LowerContext& c, const std::vector<int>& from, LoweredOp& l);
 

@@ -30,6 +30,9 @@ std::vector<Row> rows() {
                                     " that touch the map, strides up to " + std::to_string(kMaxWindowStride) +
                                     ", left padding up to " + std::to_string(kMaxWindowPadLeft);
   const std::string kernel_map = size_text(kMaxMapKernel, kMaxMapKernel);
+  // Windows of one cell (balance_engines.h).
+  const std::string either = "vector, or array where it is the quicker for it";
+  const std::string afterwards = "; after an operator on the host: host";
   const std::string pair = "two maps of one shape; a map and one pixel or constant values";
   return {
       {OpKind::Conv2D, array_window + "; groups", "array"},
@@ -43,18 +46,19 @@ std::vector<Row> rows() {
       {OpKind::Add, "sums of three and four maps of one shape (ONNX: sums of float sums)", "vector"},
       {OpKind::Sub, pair, "vector"},
       {OpKind::Mul, pair, "vector"},
+      {OpKind::Mul, "a map and a constant for each channel", either},
       {OpKind::AveragePool, vector_window, "vector"},
       {OpKind::AveragePool, "ONNX: whose sums may lie half-way between two results", "host"},
       {OpKind::MaxPool, vector_window, "vector"},
       {OpKind::MaxPool, "dilated; dilated averages, too", "host"},
       {OpKind::Mean, "over rows, columns or both, up to " + size_text(kMaxWindowKernel, kMaxWindowKernel),
        "vector"},
-      {OpKind::Quantize, "other scale or zero point", "vector; after an operator on the host: host"},
+      {OpKind::Quantize, "other scale or zero point", either + afterwards},
       {OpKind::Quantize, "between uint8 and int8 of one scale", "nothing to do"},
       {OpKind::Table,
        "leaky_relu, hard_swish, sigmoid, tanh, hard_sigmoid, clamp, exp, log, sqrt, rsqrt, abs, neg, "
        "gelu; ONNX: whatever is computed from each value alone",
-       "vector; after an operator on the host: host"},
+       either + afterwards},
       {OpKind::Table,
        "that alone reads what windows make, with a table behind the array also convolutions and "
        "fully connected layers: they look it up",
@@ -89,7 +93,8 @@ std::vector<Row> rows() {
       {OpKind::Gather, "positions of a dimension, known at import", "host"},
       {OpKind::Minimum, pair, "host"},
       {OpKind::Maximum, pair, "host"},
-      {OpKind::PRelu, "slopes of a channel or a value", "host"},
+      {OpKind::PRelu,
+       "slopes that are computed; batches, more than four dimensions (else table, mul and add)", "host"},
       {OpKind::Rearrange, "transpose, depth_to_space, space_to_depth, tile; up to rank 6", "host"},
       {OpKind::Constant, "what does not depend on the input", "host"},
   };

@@ -20,12 +20,9 @@ constexpr int kLeastColumns = 3;
 
 // Groups of the last pass, or 0 where two windows at once cannot be.
 int groups_of_last_pass(const Lowering& lowering, const Config& config, const LoweredOp& op) {
-  if (op.engine != Engine::kConv || op.array.mode != ConvMode::k1x1 || op.array.kernel_tiles() != 1) return 0;
-  if (op.weight_zero != 0 || op.pad_left != 0 || op.out.w < (op.array.passes > 1 ? kLeastColumns : 2))
-    return 0;
+  if (op.engine != Engine::kConv) return 0;
   if ((op.out.w - 1) * op.column_stride >= lowering.storage_of(op.inputs[0]).shape.w) return 0;
-  const int groups = ceil_div(op.lanes, config.cp) - (op.array.passes - 1) * op.array.pass_groups();
-  return groups <= kMostGroups ? groups : 0;
+  return groups_of_pairs(op, config);
 }
 
 // Maps whose pixels are equally far apart: the operands of an addition are. Each is named by one of them.
@@ -89,6 +86,14 @@ bool fits_fields(const Lowering& lowering, StorageId storage, int pixel) {
 }
 
 }  // namespace
+
+int groups_of_pairs(const LoweredOp& op, const Config& config) {
+  if (op.array.mode != ConvMode::k1x1 || op.array.kernel_tiles() != 1) return 0;
+  if (op.weight_zero != 0 || op.pad_left != 0 || op.out.w < (op.array.passes > 1 ? kLeastColumns : 2))
+    return 0;
+  const int groups = ceil_div(op.lanes, config.cp) - (op.array.passes - 1) * op.array.pass_groups();
+  return groups <= kMostGroups ? groups : 0;
+}
 
 void pair_pixels(Lowering& lowering, const Config& config) {
   const Classes classes(lowering);

@@ -12,6 +12,9 @@
 
 namespace kaiten {
 
+// Words of the last pass where two windows at once can be taken of it, as far as the operator alone decides that; else 0.
+int groups_of_pairs(const LoweredOp& op, const Config& config);
+
 // Chooses `pixel` of the storages, `pair_groups` and `pair_splits` of the convolutions. Views and storages are final.
 void pair_pixels(Lowering& lowering, const Config& config);
 

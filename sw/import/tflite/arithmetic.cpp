@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Operators of TensorFlow Lite that compute with what they read alone: sums, products, averages, softmax.
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <optional>
 #include <set>
 #include <string>
@@ -21,7 +23,8 @@ int dimension(const Shape& shape, std::size_t d) {
   return d < shape.size() ? shape[shape.size() - 1 - d] : 1;
 }
 
-// InputError where numpy's rules do not make the output of both operands.
+}  // namespace
+
 void expect_stretched(State& s, const Op& op) {
   const Shape& a = s.graph.input_of(op, 0).shape;
   const Shape& b = s.graph.input_of(op, 1).shape;
@@ -39,6 +42,8 @@ void expect_stretched(State& s, const Op& op) {
   fail_layer(
       s, "operands of shape " + shape_text(a) + " and " + shape_text(b) + " do not make " + shape_text(out));
 }
+
+namespace {
 
 // Where neither operand has the output's shape the host stretches both.
 bool stretches_both(const State& s, const Op& op) {
@@ -168,19 +173,33 @@ bool import_reduction(State& s, const Node& node, Op& op) {
   return false;
 }
 
+namespace {
+
+// The extreme of each value and one number is a function of the value.
+void as_table(State& s, Op& op) {
+  const std::size_t number = s.graph.input_of(op, 0).is_constant() ? 0 : 1;
+  const Tensor& constant = s.graph.input_of(op, number);
+  const Tensor& values = s.graph.input_of(op, 1 - number);
+  if (!constant.is_constant() || constant.elements() != 1 || values.is_constant() ||
+      values.shape.size() > 4 || values.shape != s.graph.output_of(op).shape)
+    return;
+  const std::int8_t bound = std::int8_t(constant.data[0]);
+  for (int value = -128; value <= 127; value++)
+    op.dims.push_back(op.kind == OpKind::Minimum ? std::min<int>(value, bound) : std::max<int>(value, bound));
+  op.kind = OpKind::Table;
+  op.function = Function::Values;
+  op.inputs = {op.inputs[1 - number]};
+}
+
+}  // namespace
+
 bool import_extreme(State& s, const Node& node, Op& op) {
   const bool first = use_input(s, node, op, 0);
   if (!use_input(s, node, op, 1) || !first) return false;
   expect_stretched(s, op);
-  return expect_same_quantization(s, op, 0) && expect_same_quantization(s, op, 1);
-}
-
-bool import_prelu(State& s, const Node& node, Op& op) {
-  const bool first = use_input(s, node, op);
-  if (!use_input(s, node, op, 1) || !first) return false;
-  expect_output(s, op, s.graph.input_of(op).shape);
-  expect_stretched(s, op);
-  return check_arithmetic(s, op);
+  if (!expect_same_quantization(s, op, 0) || !expect_same_quantization(s, op, 1)) return false;
+  as_table(s, op);
+  return true;
 }
 
 bool import_squared_difference(State& s, const Node& node, Op& op) {

@@ -61,7 +61,12 @@ bool import_batch_to_space(State& s, const Node& node, Op& op);
 // convolution of the map before them: the node, the first of the three, is none of the graph then. False: it is no such node.
 bool dilates(State& s, const Node& node, Code code);
 
+// prelu.cpp
+bool import_prelu(State& s, const Node& node, Op& op);
+
 // arithmetic.cpp
+// InputError where numpy's rules do not make the output of both operands.
+void expect_stretched(State& s, const Op& op);
 bool import_add(State& s, const Node& node, Op& op);
 bool import_sub(State& s, const Node& node, Op& op);
 bool import_mul(State& s, const Node& node, Op& op);
@@ -74,7 +79,6 @@ bool import_squared_difference(State& s, const Node& node, Op& op);
 bool import_batch_matmul(State& s, const Node& node, Op& op);
 bool import_l2_norm(State& s, const Node& node, Op& op);
 bool import_extreme(State& s, const Node& node, Op& op);  // MINIMUM, MAXIMUM
-bool import_prelu(State& s, const Node& node, Op& op);
 bool import_softmax(State& s, const Node& node, Op& op);
 bool import_log_softmax(State& s, const Node& node, Op& op);
 bool import_arg_max(State& s, const Node& node, Op& op);

@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "compile/compile_lowering.h"
+#include "compile/lower/balance_engines.h"
 #include "import/import.h"
 #include "observe/row_poison.h"
 #include "observe/watcher.h"
@@ -76,6 +77,24 @@ void run_on_model(const Graph& graph, std::span<const Int8Values> inputs, const 
                   const CompileOptions& options, std::uint64_t seed) {
   test::AcceleratorModel accelerator(config, seed);
   run_program(graph, compile(graph, config, options), inputs, options.rounding, accelerator);
+}
+
+// The same with all on the array that can be there, however long that takes: how many operators that is.
+int run_balanced_on_model(const Graph& graph, std::span<const Int8Values> inputs, const Config& config,
+                          const CompileOptions& options, std::uint64_t seed) {
+  Lowering lowering = lower_or_throw(graph, config, options);
+  const auto on_vector = [&] {
+    return std::count_if(lowering.ops.begin(), lowering.ops.end(), [](const LoweredOp& op) {
+      return op.engine == Engine::kWindow || op.engine == Engine::kAdd;
+    });
+  };
+  const auto before = on_vector();
+  balance_engines({graph, config, options.rounding}, lowering, EngineMoves::kAll);
+  const auto after = on_vector();
+  test::AcceleratorModel accelerator(config, seed);
+  run_program(graph, compile_lowering(graph, config, std::move(lowering), options), inputs, options.rounding,
+              accelerator);
+  return int(before - after);
 }
 
 // Plans that cannot be the best get no commands: the program is that of all plans with commands.
@@ -317,6 +336,40 @@ TEST(Compiler, RandomNetworks) {
     if (testing::Test::HasFailure()) break;
   }
   EXPECT_GE(run, 60);
+}
+
+// Operators of single values, between others, all on the array: of float rules, of uint8 models, with weights' zero points.
+TEST(Compiler, SingleValuesOnTheArray) {
+  int moved = 0;
+  for (std::uint64_t i = 0; i < 100; i++) {
+    SCOPED_TRACE("network " + std::to_string(i));
+    GraphBuilder g(test::seed() * 29000 + i);
+    g.uint8 = i % 4 == 0;
+    if (i % 5 == 1) g.graph.framework = Framework::Onnx;
+    int last = g.input(g.uniform(1, 14), g.uniform(1, 14), g.uniform(1, 40));
+    for (int n = g.uniform(1, 4); n > 0; n--) {
+      const Nhwc s = g.graph.tensors[std::size_t(last)].nhwc();
+      const int kind = g.uniform(0, 3);
+      const int before = last;
+      if (kind == 0) last = g.table(last);
+      if (kind == 1) last = g.quantize(last);
+      if (kind == 2) last = g.element(OpKind::Mul, last, g.constant({s.c}), g.activation());
+      if (kind == 3) last = g.depthwise(last, 1, 1, 1, {}, g.activation());
+      if (g.uniform(0, 2) == 0) last = g.add(last, before, g.activation());
+      if (g.uniform(0, 2) == 0) last = g.conv(last, g.uniform(1, 40), 1, 1, 1, {}, g.activation());
+    }
+    g.output(last);
+    CompileOptions options;
+    options.keep_on_chip = i % 3 != 0;
+    options.images = 1 + int(i % 2);
+    const Config config = i % 4 == 0 ? tiny() : i % 4 == 1 ? preset("nano") : preset("unit");
+    if (!refusals(g.graph, config, options).empty()) continue;
+    std::vector<Int8Values> inputs;
+    for (int image = 0; image < options.images; image++) inputs.push_back(g.random_inputs()[0]);
+    moved += run_balanced_on_model(g.graph, inputs, config, options, i);
+    if (testing::Test::HasFailure()) break;
+  }
+  EXPECT_GE(moved, 60);
 }
 
 // Each ranking is the better one in what it ranks by; that by time knows the schedule layer by layer, too.

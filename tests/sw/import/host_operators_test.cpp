@@ -7,12 +7,18 @@
 
 #include <algorithm>
 #include <cmath>
+#include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
+#include "graph/quantize.h"
 #include "import/import.h"
+#include "reference/host_int8.h"
+#include "reference/reference.h"
 #include "tests/support/model_builder.h"
+#include "tests/support/seed.h"
 
 namespace kaiten {
 namespace {
@@ -178,7 +184,7 @@ TEST(HostOperators, Pairs) {
     model.tensors.back().data.assign(8, 100);
     EXPECT_EQ(kind_of(model), code == kMinimum   ? OpKind::Minimum
                               : code == kMaximum ? OpKind::Maximum
-                                                 : OpKind::PRelu);
+                                                 : OpKind::Table);
     Single other = model;
     other.tensors.back().shape = {2, 4};
     expect_damage(other, "do not make 1x4x6x8");
@@ -192,6 +198,8 @@ TEST(HostOperators, Pairs) {
     other = model;
     other.tensors.back().scale = {0.01F};
     if (code == kPrelu) {
+      EXPECT_EQ(kind_of(other), OpKind::Table);
+      other.tensors.back().scale = {1.0e6F};  // products that leave int32
       EXPECT_EQ(kind_of(other), OpKind::PRelu);
       other.tensors.back().scale = {1.0e20F};
       EXPECT_NE(refusal_of(other).find("factors below 2^30"), std::string::npos);
@@ -200,6 +208,76 @@ TEST(HostOperators, Pairs) {
     }
     other.ops[0].inputs[0] = other.ops[0].inputs[1];
     if (code != kPrelu) expect_damage(other, "operands of shape 8 and 8 do not make 1x4x6x8");
+  }
+}
+
+// One number beside the values: a function of each of them.
+TEST(HostOperators, ExtremesOfANumber) {
+  for (const int code : {kMinimum, kMaximum}) {
+    for (const int number : {-128, -7, 127}) {
+      for (const bool first : {false, true}) {
+        Single model(code, {1, 4, 6, 8});
+        model.ops[0].inputs.push_back(model.add_tensor("number", {1}, FileType::Int8));
+        model.tensors.back().data = {std::uint8_t(number)};
+        if (first) std::swap(model.ops[0].inputs[0], model.ops[0].inputs[1]);
+        const Graph graph = require_graph(import_tflite(model.file()));
+        ASSERT_EQ(graph.ops.size(), 1U);
+        EXPECT_EQ(graph.ops[0].kind, OpKind::Table);
+        const ValueTable table = table_params(graph, graph.ops[0]).table;
+        for (int x = -128; x <= 127; x++)
+          EXPECT_EQ(table[std::size_t(x + 128)],
+                    code == kMinimum ? std::min(x, number) : std::max(x, number));
+      }
+    }
+  }
+}
+
+// PRELU in parts, of random scales: every value with every slope gives what the operator on the host does, which recorded
+// vectors of LiteRT confirm (operator_vectors_test).
+TEST(HostOperators, PreluInParts) {
+  std::mt19937_64 rng(test::seed());
+  const auto uniform = [&](double low, double high) {
+    return std::uniform_real_distribution(low, high)(rng);
+  };
+  for (int i = 0; i < 60; i++) {
+    SCOPED_TRACE(i);
+    ModelBuilder model(1);
+    FileOp op;
+    op.code = kPrelu;
+    // Sometimes a ratio of small numbers, which has ties.
+    const double scale = i % 3 == 0 ? 0.5 : 0.05;
+    const auto ratio = [&] {
+      return float(i % 3 == 0 ? std::exp2(-std::floor(uniform(0, 6))) : uniform(0.001, 0.1));
+    };
+    op.inputs = {model.input({1, 16, 16, 256}, {float(scale), int(uniform(-128, 128))})};
+    const auto tensor = [&](const Numbers& shape, float scale) {
+      FileTensor t;
+      t.name = "t" + std::to_string(model.tensors.size());
+      t.shape = shape;
+      t.type = FileType::Int8;
+      t.scale = {scale};
+      t.zero_point = {int(uniform(-128, 128))};
+      model.tensors.push_back(t);
+      return int(model.tensors.size()) - 1;
+    };
+    op.inputs.push_back(tensor({256}, ratio()));
+    for (int slope = -128; slope <= 127; slope++) model.tensors.back().data.push_back(std::uint8_t(slope));
+    op.outputs = {tensor({1, 16, 16, 256}, ratio())};
+    model.ops.push_back(op);
+    model.output(op.outputs.front());
+    const Graph graph = require_graph(import_tflite(model.file()));
+    ASSERT_EQ(graph.ops.size(), 4U);
+    Op whole;
+    whole.kind = OpKind::PRelu;
+    whole.inputs = {graph.inputs[0], graph.ops[2].inputs[1]};
+    whole.output = graph.outputs[0];
+    const PReluParams params = prelu_params(graph, whole);
+    Int8Values values(16 * 16 * 256);
+    for (std::size_t k = 0; k < values.size(); k++) values[k] = std::int8_t(k / 256);
+    const std::vector<Int8Values> tensors = run_reference(graph, std::span(&values, 1));
+    const Int8Values& made = tensors[std::size_t(graph.outputs[0])];
+    for (std::size_t k = 0; k < values.size(); k++)
+      ASSERT_EQ(made[k], reference::prelu(params, values[k], std::int8_t(int(k % 256) - 128))) << k;
   }
 }
 
