@@ -141,9 +141,36 @@ def temporal():
     return i, L.Dense(5, activation="softmax")(L.GlobalAveragePooling1D()(x))
 
 
-NETWORKS = {"attention": "int8", "convnext": "float32", "detector": "int8", "group_norm": "int8", "gru": "int8",
+# Attention within windows: reshapes that make a batch of one image, whose size the file leaves open, and the other way round.
+def windows():
+    i = L.Input((32, 32, 3))
+    x = L.Conv2D(16, 4, 4)(i)
+    apart = L.Lambda(lambda t: tf.reshape(tf.transpose(tf.reshape(t, (-1, 2, 4, 2, 4, 16)), [0, 1, 3, 2, 4, 5]), (-1, 16, 16)))
+    together = L.Lambda(lambda t: tf.reshape(tf.transpose(tf.reshape(t, (-1, 2, 2, 4, 4, 16)), [0, 1, 3, 2, 4, 5]), (-1, 8, 8, 16)))
+    y = apart(L.LayerNormalization()(x))
+    x = L.Add()([x, together(L.MultiHeadAttention(2, 8)(y, y))])
+    merged = L.Lambda(lambda t: tf.concat([t[:, 0::2, 0::2], t[:, 1::2, 0::2], t[:, 0::2, 1::2], t[:, 1::2, 1::2]], -1))(x)
+    return i, L.Dense(5)(L.GlobalAveragePooling2D()(L.Dense(32)(merged)))
+
+
+# PReLU with slopes of a channel, some negative, and of a cell; minima and maxima with one number.
+def landmarks():
+    def prelu(axes):
+        return L.PReLU(keras.initializers.RandomUniform(-0.4, 0.9), shared_axes=axes)
+    i = L.Input((48, 48, 3))
+    x = prelu([1, 2])(L.Conv2D(16, 3, 2, padding="same")(i))
+    for channels, stride in ((16, 1), (32, 2), (32, 1)):
+        y = L.Conv2D(channels, 1)(L.DepthwiseConv2D(5, stride, padding="same")(x))
+        if stride == 2:
+            x = L.Lambda(lambda t: tf.pad(t, [[0, 0], [0, 0], [0, 0], [0, 16]]))(L.MaxPooling2D()(x))
+        x = prelu([1, 2])(L.Add()([x, y]))
+    x = L.Lambda(lambda t: tf.minimum(tf.maximum(t, -1.0), 1.5))(L.Conv2D(8, 3, 2)(x))
+    return i, L.Dense(12)(L.Flatten()(prelu(None)(L.Conv2D(8, 1)(x))))
+
+
+NETWORKS = {"attention": "int8", "convnext": "float32", "detector": "int8", "group_norm": "int8", "gru": "int8", "landmarks": "int8",
             "lstm": "int8", "mixer": "uint8", "pairs": "int8", "pixel_shuffle": "int8", "shuffle": "uint8", "temporal": "int8", "transformer": "int8",
-            "upsampling": "int8"}
+            "upsampling": "int8", "windows": "int8"}
 
 
 def randomise(model):

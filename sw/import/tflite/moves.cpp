@@ -72,13 +72,19 @@ bool import_resize(State& s, const Node& node, Op& op) {
 }  // namespace
 
 bool import_reshape(State& s, const Node& node, Op& op) {
-  if (const auto r = s.regrouped.find(node.inputs()->Get(0)); r != s.regrouped.end())
-    return s.status_of(op.output) == Status::Ready && import_shuffle(s, op, r->second);
-  if (!use_input(s, node, op)) return false;
+  const auto regrouped = s.regrouped.find(node.inputs()->Get(0));
+  const bool ends_shuffle = regrouped != s.regrouped.end();
+  if (ends_shuffle) {
+    if (s.status_of(op.output) != Status::Ready) return false;
+    op.inputs = {regrouped->second.map};
+  } else if (!use_input(s, node, op)) {
+    return false;
+  }
   const Tensor& in = s.graph.input_of(op);
   const Tensor& out = s.graph.output_of(op);
   const bool fits = !s.open.contains(op.output) && in.elements() == out.elements();
   if (!fits && code_of(s, node) == Code::RESHAPE && !infer_reshape(s, node, op)) return false;
+  if (ends_shuffle) return import_shuffle(s, op, regrouped->second);
   if (in.elements() != out.elements())
     fail_layer(s, "cannot turn shape " + shape_text(in.shape) + " into " + shape_text(out.shape));
   return expect_same_quantization(s, op);

@@ -35,11 +35,10 @@ bool feeds_transpose(State& s, int tensor) {
   return found != s.readers->end() && found->second;
 }
 
-Regrouping reshaped(const State& s, int map, int out, const Shape& shape) {
-  const Tensor& in = s.tensor(map);
-  if (check_shape(s, out, shape) != std::int64_t(in.elements()))
-    fail_layer(s, "cannot turn shape " + shape_text(in.shape) + " into " + shape_text(shape));
-  return {map, shape, {}};
+// Whether the file states a shape for `out` that the tensor has as many elements as; it may leave the first dimension open.
+bool states_as_many(const State& s, int tensor, int out) {
+  const std::optional<Shape> shape = stated_shape(s, out);
+  return shape && check_shape(s, out, *shape) == std::int64_t(s.tensor(tensor).elements());
 }
 
 // The order is empty after a refusal.
@@ -68,13 +67,14 @@ bool regroups(State& s, const Node& node, Code code) {
   if (reshape && s.status_of(in) == Status::Regrouped) return false;
   if (reshape && s.tensor(in).type != ElementType::Int8) return false;
   if (!states_shape(s, out)) return false;
+  if (reshape && s.status_of(in) == Status::Ready && !states_as_many(s, in, out)) return false;
   if (s.status_of(out) != Status::Untouched || has_data(s, out)) fail_layer(s, "an output is written twice");
   s.status_of(out) = Status::Unsupported;
   if (s.status_of(in) == Status::Unsupported) return true;
   if (s.file_tensor(in).type() != s.file_tensor(out).type()) fail_layer(s, "changes the type");
   const std::optional<Shape> shape = stated_shape(s, out);
   if (!shape || shape->size() > kMaxGroupedRank) fail_layer(s, "output has no sound shape");
-  Regrouping next = reshape ? reshaped(s, in, out, *shape) : transposed(s, node, s.regrouped[in], *shape);
+  Regrouping next = reshape ? Regrouping{in, *shape, {}} : transposed(s, node, s.regrouped[in], *shape);
   if (transpose && next.order.empty()) return true;  // refused
   s.regrouped[out] = std::move(next);
   s.status_of(out) = Status::Regrouped;
