@@ -30,7 +30,7 @@ void require_options(const Config& config, const LoweredOp& l) {
 }  // namespace
 
 LoweringBuilder::LoweringBuilder(const Graph& graph, const Config& config, RoundingStyle style)
-    : graph_(graph), config_(config), style_(style), maps_(config, result_) {
+    : graph_(graph), config_(config), style_(style), maps_(config, result_), functions_(graph) {
   result_.cp = config.cp;
   result_.view_of.assign(graph.tensors.size(), ViewId());
   for (const int tensor : graph.inputs) set_view(tensor, maps_.add_input(tensor, nhwc(tensor), tensor));

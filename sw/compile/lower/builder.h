@@ -13,6 +13,7 @@
 #include "compile/lower/lower_engines.h"
 #include "compile/lower/lowered.h"
 #include "compile/lower/maps.h"
+#include "compile/lower/value_functions.h"
 #include "graph/graph.h"
 #include "graph/quantize.h"
 #include "program/config.h"
@@ -37,6 +38,7 @@ class LoweringBuilder {
   const Tensor& tensor(int t) const { return graph_.tensors[std::size_t(t)]; }
   Nhwc nhwc(int t) const { return tensor(t).nhwc(); }
 
+  const ValueFunctions& functions() const { return functions_; }
   Maps& maps() { return maps_; }
   const ChannelMap& channels(ViewId v) const { return maps_.view(v).channels; }
   ViewId view_of(int t) const { return result_.view_of[std::size_t(t)]; }
@@ -93,6 +95,7 @@ class LoweringBuilder {
   RoundingStyle style_;
   Lowering result_;
   Maps maps_;
+  ValueFunctions functions_;
   int current_ = 0;                 // operator of the graph
   std::size_t before_current_ = 0;  // lowered operators before it
   std::map<int, Padding> border_;   // tensors that are their view with a border, which their consumer adds

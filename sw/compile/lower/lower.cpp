@@ -11,6 +11,7 @@
 #include "compile/lower/limits.h"
 #include "compile/lower/lower_operators.h"
 #include "compile/lower/operators.h"
+#include "compile/lower/value_functions.h"
 
 namespace kaiten {
 
@@ -24,14 +25,6 @@ void require_supported(const Graph& graph, const Op& op) {
     const Tensor& t = graph.tensors[std::size_t(tensor)];
     require(t.type == ElementType::Int8, "int8 activations", std::string(name_of(t.type)));
   }
-}
-
-// A Quantize between uint8 and int8 of one scale: stored values, less 128, are the same.
-bool keeps_values(const Graph& graph, const Op& op) {
-  if (op.kind != OpKind::Quantize) return false;
-  const Tensor& from = graph.input_of(op);
-  const Tensor& to = graph.output_of(op);
-  return from.quantization.scale == to.quantization.scale && from.zero_point() == to.zero_point();
 }
 
 void lower_device(LoweringBuilder& b, const Op& op) {
@@ -61,6 +54,7 @@ void lower_op(LoweringBuilder& b, const Op& op) {
   require_supported(b.graph(), op);
   if (op.kind == OpKind::Reshape || keeps_values(b.graph(), op)) return lower_reshape(b, op);
   if (belongs_to_host(b, op)) return lower_on_host(b, op);
+  if (lower_function(b, op)) return;
   lower_device(b, op);
 }
 

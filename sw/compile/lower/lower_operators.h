@@ -22,6 +22,9 @@ void lower_on_host(LoweringBuilder& b, const Op& op);
 // Convolutions, and depthwise layers whose channels move; other depthwise layers, pooling and Mean.
 bool has_array_windows(const Op& op);
 bool has_vector_windows(const Op& op);
+// A function of another tensor's values: no work where nobody misses it, else a table, unless the operator's own engine takes
+// less. False: it is none, or the latter.
+bool lower_function(LoweringBuilder& b, const Op& op);
 // Conv2D, DepthwiseConv2D, FullyConnected, pooling, Mean, Quantize, Table: one window, or one value, after the other.
 void lower_window(LoweringBuilder& b, const Op& op);
 // `op`, perhaps with a border, on its engine.

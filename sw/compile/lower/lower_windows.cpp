@@ -47,25 +47,23 @@ ViewId windows_of(LoweringBuilder& b, const LoweredOp& l) {
   return v;
 }
 
-// The only reader of what an operator makes, where the operator does its work along with its own: a convolution makes the
-// order of a shuffle of channels, windows look a function up.
-const Op* follower(const LoweringBuilder& b, const Op& op) {
-  const Op* consumer = b.only_consumer(op.output);
-  if (consumer == nullptr) return nullptr;
-  if (consumer->kind == OpKind::Shuffle && op.kind == OpKind::Conv2D) return consumer;
-  if (consumer->kind != OpKind::Table || b.nhwc(consumer->output) != b.nhwc(op.output)) return nullptr;
-  const Config& config = b.config();
-  const bool array = has_array_windows(op) || op.kind == OpKind::FullyConnected;
-  return (array && config.conv_table) || (has_vector_windows(op) && config.table) ? consumer : nullptr;
+// The shuffle of channels that is the only reader of what a convolution makes: it makes its order.
+const Op* shuffle_behind(const LoweringBuilder& b, const Op& op) {
+  const Op* consumer = op.kind == OpKind::Conv2D ? b.only_consumer(op.output) : nullptr;
+  return consumer != nullptr && consumer->kind == OpKind::Shuffle ? consumer : nullptr;
 }
 
-// Where half of ZSB has room for the table and a tile's parameters; else the function is an operator of its own.
-void look_up(const LoweringBuilder& b, const Op& table, LoweredOp& l) {
-  l.table = table_words(table_params(b.graph(), table).table);
-  const int zsb = l.engine == Engine::kConv ? b.config().zsb_array : b.config().zsb_vector;
-  if (l.param_words(1) <= zsb / 2) return;
-  l.table.clear();
-  l.tensor = table.inputs.front();
+// The function that is all that is needed of an operator's values, where its engine looks functions up; kNoTensor: none.
+int function_behind(const LoweringBuilder& b, const Op& op) {
+  const Config& config = b.config();
+  const bool array = has_array_windows(op) || op.kind == OpKind::FullyConnected;
+  const bool looks_up = (array && config.conv_table) || (has_vector_windows(op) && config.table);
+  return looks_up ? b.functions().stands_for(op.output) : kNoTensor;
+}
+
+// Where half of ZSB has room for the table and a tile's parameters.
+bool has_room(const LoweringBuilder& b, const LoweredOp& l) {
+  return l.param_words(1) <= (l.engine == Engine::kConv ? b.config().zsb_array : b.config().zsb_vector) / 2;
 }
 
 void shuffle_outputs(const std::vector<int>& from, LoweredOp& l) {
@@ -129,15 +127,42 @@ void lower_window(LoweringBuilder& b, const Op& op) {
   const bool flat = op.kind == OpKind::FullyConnected;
   const ViewId v = flat ? flat_map(b, op) : b.map_of(op.inputs[0]);
   if (const int ranges = channel_ranges(b, op, v); ranges > 1) return lower_by_ranges(b, op, v, ranges);
-  const Op* next = follower(b, op);
-  LoweredOp l = b.begin({v}, next != nullptr ? next->output : op.output);
+  const Op* shuffle = shuffle_behind(b, op);
+  const int function = function_behind(b, op);
+  LoweredOp l = b.begin({v}, op.output);
   if (!flat) require_shape(b.context(), l.in);
   lower_on_engine(b, bordered(b, op), l);
-  if (next != nullptr && next->kind == OpKind::Shuffle) shuffle_outputs(next->dims, l);
-  if (next != nullptr && next->kind == OpKind::Table) look_up(b, *next, l);
+  if (shuffle != nullptr) {
+    shuffle_outputs(shuffle->dims, l);
+    l.tensor = shuffle->output;
+  }
+  if (function != kNoTensor) {
+    l.table = table_words(b.functions().of(function)->table);
+    if (has_room(b, l)) {
+      l.tensor = function;
+    } else {
+      l.table.clear();
+    }
+  }
   const int output = l.tensor;
-  b.set_view(output, b.end(std::move(l)));
-  if (output != op.output) b.set_view(op.output, b.view_of(output));
+  b.set_view(op.output, b.end(std::move(l)));
+  b.set_view(output, b.view_of(op.output));
+}
+
+bool lower_function(LoweringBuilder& b, const Op& op) {
+  const ValueFunction* f = b.functions().of(op.output);
+  if (f == nullptr || !b.config().table || b.storage_of(f->source).on_host) return false;
+  if (!b.functions().is_needed(op.output)) {
+    b.set_view(op.output, b.view_of(f->source));
+    b.add_without_commands(op, Engine::kNone);
+    return true;
+  }
+  // Requantisations and sums with a number take a cycle, or two where a table takes three.
+  const bool slow_table = b.config().table_slots() > 1;
+  if (f->operators == 1 && (op.kind == OpKind::Quantize || (op.kind != OpKind::Table && slow_table)))
+    return false;
+  b.set_view(op.output, b.copy(b.map_of(f->source), op.output, 0, &f->table));
+  return true;
 }
 
 }  // namespace kaiten

@@ -60,8 +60,12 @@ std::vector<Row> rows() {
        "gelu; ONNX: whatever is computed from each value alone",
        either + afterwards},
       {OpKind::Table,
-       "that alone reads what windows make, with a table behind the array also convolutions and "
-       "fully connected layers: they look it up",
+       "sums, differences and products of functions of one map's values, and of numbers: one table, whatever "
+       "lies between",
+       either},
+      {OpKind::Table,
+       "that is all that is needed of what windows make, with a table behind the array also of convolutions "
+       "and fully connected layers: they look it up",
        "nothing to do"},
       {OpKind::Concat, "of channels, parts that one operator of the device makes for it", "nothing to do"},
       {OpKind::Concat, "of channels, other parts (copied, through a table where scales differ)", "vector"},
