@@ -19,6 +19,33 @@ struct Row {
   std::string where;  // empty: nowhere
 };
 
+// Of the host alone.
+std::vector<Row> host_rows(const std::string& pair) {
+  return {
+      {OpKind::Softmax, "over the last dimension", "host"},
+      {OpKind::ArgMax, "at the end, over any dimension", "host"},
+      {OpKind::ToInt8, "float32 inputs", "host"},
+      {OpKind::ToFloat, "float32 outputs", "host"},
+      {OpKind::HostFloat,
+       "ONNX: float32 arithmetic between DequantizeLinear and QuantizeLinear that no other row fits", "host"},
+      {OpKind::Resize, "nearest and bilinear", "host"},
+      {OpKind::Mean, "over other axes", "host"},
+      {OpKind::ReduceMax, "over any axes", "host"},
+      {OpKind::ReduceMin, "over any axes", "host"},
+      {OpKind::ReduceSum, "over any axes", "host"},
+      {OpKind::SquaredDifference, pair, "host"},
+      {OpKind::BatchMatMul, "matrices of any number of dimensions", "host"},
+      {OpKind::L2Norm, "over the last dimension", "host"},
+      {OpKind::Gather, "positions of a dimension, known at import", "host"},
+      {OpKind::Minimum, pair, "host"},
+      {OpKind::Maximum, pair, "host"},
+      {OpKind::PRelu,
+       "slopes that are computed; batches, more than four dimensions (else table, mul and add)", "host"},
+      {OpKind::Rearrange, "transpose, depth_to_space, space_to_depth, tile; up to rank 6", "host"},
+      {OpKind::Constant, "what does not depend on the input", "host"},
+  };
+}
+
 std::vector<Row> rows() {
   const std::string array_window = "kernels up to " + size_text(kMaxArrayKernel, kMaxArrayKernel) +
                                    " (dilated: their extent), strides up to " +
@@ -34,7 +61,7 @@ std::vector<Row> rows() {
   const std::string either = "vector, or array where it is the quicker for it";
   const std::string afterwards = "; after an operator on the host: host";
   const std::string pair = "two maps of one shape; a map and one pixel or constant values";
-  return {
+  std::vector<Row> rows = {
       {OpKind::Conv2D, array_window + "; groups", "array"},
       {OpKind::DepthwiseConv2D, "multiplier 1: " + vector_window + " (dilated: their extent)", "vector"},
       {OpKind::DepthwiseConv2D, "other multipliers: as conv", "array"},
@@ -80,28 +107,10 @@ std::vector<Row> rows() {
       {OpKind::Reshape, "before fully connected layers; of maps that are dense in memory", "nothing to do"},
       {OpKind::Shuffle, "of what one convolution makes for it", "nothing to do"},
       {OpKind::Shuffle, "of any other map", "array"},
-      {OpKind::Softmax, "over the last dimension", "host"},
-      {OpKind::ArgMax, "at the end, over any dimension", "host"},
-      {OpKind::ToInt8, "float32 inputs", "host"},
-      {OpKind::ToFloat, "float32 outputs", "host"},
-      {OpKind::HostFloat,
-       "ONNX: float32 arithmetic between DequantizeLinear and QuantizeLinear that no other row fits", "host"},
-      {OpKind::Resize, "nearest and bilinear", "host"},
-      {OpKind::Mean, "over other axes", "host"},
-      {OpKind::ReduceMax, "over any axes", "host"},
-      {OpKind::ReduceMin, "over any axes", "host"},
-      {OpKind::ReduceSum, "over any axes", "host"},
-      {OpKind::SquaredDifference, pair, "host"},
-      {OpKind::BatchMatMul, "matrices of any number of dimensions", "host"},
-      {OpKind::L2Norm, "over the last dimension", "host"},
-      {OpKind::Gather, "positions of a dimension, known at import", "host"},
-      {OpKind::Minimum, pair, "host"},
-      {OpKind::Maximum, pair, "host"},
-      {OpKind::PRelu,
-       "slopes that are computed; batches, more than four dimensions (else table, mul and add)", "host"},
-      {OpKind::Rearrange, "transpose, depth_to_space, space_to_depth, tile; up to rank 6", "host"},
-      {OpKind::Constant, "what does not depend on the input", "host"},
   };
+  const std::vector<Row> others = host_rows(pair);
+  rows.insert(rows.end(), others.begin(), others.end());
+  return rows;
 }
 
 }  // namespace
