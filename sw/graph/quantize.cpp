@@ -38,7 +38,7 @@ void set_output_range(const Graph& graph, const Op& op, OutputQuant& out) {
   out.zero_point = output.zero_point();
   if (graph.framework == Framework::TfLite) {
     const ActivationRange range = activation_range(op.activation, scale, out.zero_point);
-    out.low = range.lo;
+    out.low = std::max(range.lo, stored_limit(op.lo, scale, out.zero_point));
     out.high = std::min(range.hi, stored_limit(op.hi, scale, out.zero_point));
     return;
   }

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Tensors whose values are functions of single values of another one, however many operators lie between: x * sigmoid(x) is
-// one table, as is the larger one of x and x / 10.
+// one table.
 #ifndef KAITEN_COMPILE_LOWER_VALUE_FUNCTIONS_H
 #define KAITEN_COMPILE_LOWER_VALUE_FUNCTIONS_H
 
