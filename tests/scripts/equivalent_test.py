@@ -54,6 +54,11 @@ class Decisions(unittest.TestCase):
             self.assertEqual(code, 0, log)
             return equivalent.decide(folder, observed or {}, 60)
 
+    def test_a_harness_that_looks_at_no_output(self):
+        with tempfile.TemporaryDirectory() as folder:
+            tools.write(os.path.join(folder, "twin.il"), "module \\twin\n  wire \\gold.dut.count_q\n  wire \\gate.dut.count_q\nend\n")
+            self.assertEqual(equivalent.decide(folder, {}, 60), "undecided: no output is looked at")
+
     def test_a_register_that_nobody_reads(self):
         self.assertEqual(self.decide("unread_q <= data_i", "unread_q <= ~data_i"), "equivalent")
 
