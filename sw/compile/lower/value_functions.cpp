@@ -7,6 +7,7 @@
 #include <array>
 #include <span>
 
+#include "base/error.h"
 #include "graph/float_pairs.h"
 
 namespace kaiten {
@@ -83,7 +84,12 @@ bool keeps_values(const Graph& graph, const Op& op) {
 }
 
 ValueFunctions::ValueFunctions(const Graph& graph) : graph_(graph), of_(graph.tensors.size()) {
-  for (const Op& op : graph.ops) of_[std::size_t(op.output)] = function_of(op);
+  for (const Op& op : graph.ops) {
+    try {
+      of_[std::size_t(op.output)] = function_of(op);
+    } catch (const InputError&) {  // scales without a factor: whoever lowers the operator says so
+    }
+  }
 }
 
 std::optional<ValueFunction> ValueFunctions::function_of(const Op& op) const {
@@ -120,11 +126,14 @@ bool ValueFunctions::is_needed(int tensor) const {
   if (std::find(graph_.outputs.begin(), graph_.outputs.end(), tensor) != graph_.outputs.end()) return true;
   const ValueFunction* f = of(tensor);
   const int source = f != nullptr ? f->source : tensor;
-  return std::any_of(graph_.ops.begin(), graph_.ops.end(), [&](const Op& op) {
-    if (std::find(op.inputs.begin(), op.inputs.end(), tensor) == op.inputs.end()) return false;
+  bool is_read = false;
+  for (const Op& op : graph_.ops) {
+    if (std::find(op.inputs.begin(), op.inputs.end(), tensor) == op.inputs.end()) continue;
     const ValueFunction* made = of(op.output);
-    return made == nullptr || made->source != source;
-  });
+    if (made == nullptr || made->source != source) return true;
+    is_read = true;
+  }
+  return !is_read;
 }
 
 int ValueFunctions::stands_for(int source) const {

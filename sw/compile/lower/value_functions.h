@@ -34,8 +34,7 @@ class ValueFunctions {
     const auto& f = of_[std::size_t(tensor)];
     return f ? &*f : nullptr;
   }
-  // Whether the network gives the tensor, or an operator reads it whose result is no function of the same source: else nobody
-  // misses it.
+  // Whether something else than functions of the same source reads the tensor, or nothing at all: else nobody misses it.
   bool is_needed(int tensor) const;
   // The function that is all that is needed of a tensor; kNoTensor where it is needed itself, or several are.
   int stands_for(int source) const;

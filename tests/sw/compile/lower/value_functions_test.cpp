@@ -126,11 +126,22 @@ TEST(ValueFunctions, AreOfOneSource) {
   EXPECT_EQ(functions.of(behind)->source, sum);
 }
 
-// Of what nobody reads there is nothing to do.
-TEST(ValueFunctions, LeavesOutWhatNobodyReads) {
+// What nobody reads is computed, as everywhere.
+TEST(ValueFunctions, KeepsWhatNobodyReads) {
   Silu n;
   n.b.output(n.x);
-  EXPECT_EQ(n.engines("base"), (std::vector{Engine::kConv, Engine::kNone, Engine::kNone}));
+  EXPECT_EQ(n.engines("base"), (std::vector{Engine::kConv, Engine::kNone, Engine::kWindow}));
+}
+
+// Scales that have no factor: none, and lowering says so.
+TEST(ValueFunctions, LeavesRefusalsToOthers) {
+  GraphBuilder b(1);
+  const int in = b.input(4, 4, 4);
+  const int out = b.quantize(in);
+  b.graph.tensors[std::size_t(out)].quantization.scale = {1.0e-20F};
+  b.output(out);
+  EXPECT_EQ(ValueFunctions(b.graph).of(out), nullptr);
+  EXPECT_EQ(lower(b.graph, preset("base"), RoundingStyle::LiteRt).refusals.size(), 1U);
 }
 
 }  // namespace
