@@ -137,6 +137,7 @@ struct MulParams {
 
 // A function of one stored value: entry value + 128.
 using ValueTable = std::array<int8_t, 256>;
+ValueTable identity_table();  // every value as it is
 
 // Quantize by rule Double: (a - zp_in) through the multiplier. ONNX graphs have a Table instead.
 struct QuantizeParams {

@@ -16,12 +16,6 @@ namespace {
 
 double scale_of(const Tensor& tensor) { return double(tensor.quantization.scale.front()); }
 
-ValueTable identity_table() {
-  ValueTable table;
-  for (int value = -128; value <= 127; value++) table[size_t(value + 128)] = int8_t(value);
-  return table;
-}
-
 // Stored values of f(real input) for every stored input; ties by the framework's rule.
 template <typename F>
 ValueTable real_table(const Graph& graph, const Op& op, const Tensor& input, F f) {
@@ -76,6 +70,12 @@ ValueTable clamp_table(const Graph& graph, const Op& op) {
 }
 
 }  // namespace
+
+ValueTable identity_table() {
+  ValueTable table;
+  for (int value = -128; value <= 127; value++) table[size_t(value + 128)] = int8_t(value);
+  return table;
+}
 
 TableParams table_params(const Graph& graph, const Op& op) {
   const Tensor& input = graph.input_of(op);

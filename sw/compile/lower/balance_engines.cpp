@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/unsupported.h"
 #include "compile/lower/pair_pixels.h"
 
 namespace kaiten {
@@ -78,11 +79,14 @@ std::optional<LoweredOp> convolution(const LowerContext& c, LoweredOp op) {
   op.window = WindowKind::kDepthwise;
   op.depthwise = {};
   op.vector = {};
-  take_tiles(c, op);
-  const Config& config = c.config;
-  const bool has_features = (config.conv_table || !op.look_up()) && (config.sum_row || op.weight_zero == 0);
-  const bool fits = op.out.w <= config.ob_pixels && op.param_words(1) <= config.zsb_array / 2;
-  return has_features && fits ? std::optional(std::move(op)) : std::nullopt;
+  try {
+    take_tiles(c, op);
+    require_options(c.config, op);
+  } catch (const Unsupported&) {
+    return std::nullopt;
+  }
+  const bool fits = op.out.w <= c.config.ob_pixels && has_room_for_table(c.config, op);
+  return fits ? std::optional(std::move(op)) : std::nullopt;
 }
 
 // Storages whose bytes are read as another shape: what writes them has tiles of a certain size.

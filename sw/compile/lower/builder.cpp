@@ -14,21 +14,6 @@
 
 namespace kaiten {
 
-namespace {
-
-// What an operation needs of the options of a configuration. Those of the array's weights: lower_array.cpp.
-void require_options(const Config& config, const LoweredOp& l) {
-  require(config.float_rule || l.out_quant.rule != Rounding::Float,
-          "rules of integers on an accelerator without rule float", "rule float (an ONNX model)");
-  const bool average = l.engine == Engine::kWindow && l.window == WindowKind::kAverage;
-  require(config.average || !average, "windows without averages on an accelerator without them",
-          "an average");
-  require(!l.look_up() || (l.engine == Engine::kConv ? config.conv_table : config.table),
-          "results as they are on an accelerator without tables", "a table");
-}
-
-}  // namespace
-
 LoweringBuilder::LoweringBuilder(const Graph& graph, const Config& config, RoundingStyle style)
     : graph_(graph), config_(config), style_(style), maps_(config, result_), functions_(graph) {
   result_.cp = config.cp;

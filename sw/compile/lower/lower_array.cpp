@@ -19,6 +19,24 @@ void require_shape(const LowerContext& c, const Nhwc& s) {
           std::to_string(s.c));
 }
 
+void require_options(const Config& config, const LoweredOp& l) {
+  const bool array = l.engine == Engine::kConv;
+  require(!array || config.sum_row || l.weight_zero == 0,
+          "weights with zero point 0 on an array without a sum row",
+          "zero point " + std::to_string(l.weight_zero));
+  require(config.float_rule || l.out_quant.rule != Rounding::Float,
+          "rules of integers on an accelerator without rule float", "rule float (an ONNX model)");
+  const bool average = l.engine == Engine::kWindow && l.window == WindowKind::kAverage;
+  require(config.average || !average, "windows without averages on an accelerator without them",
+          "an average");
+  require(!l.look_up() || (array ? config.conv_table : config.table),
+          "results as they are on an accelerator without tables", "a table");
+}
+
+bool has_room_for_table(const Config& config, const LoweredOp& l) {
+  return l.param_words(1) <= (l.engine == Engine::kConv ? config.zsb_array : config.zsb_vector) / 2;
+}
+
 void take_window(const Window& w, LoweredOp& l, int max_stride) {
   l.stride = l.out.h == 1 ? 1 : w.stride_h;
   l.column_stride = l.out.w == 1 ? 1 : w.stride_w;
@@ -155,8 +173,6 @@ void finish_array(const LowerContext& c, const Op& op, LoweredOp& l) {
   l.kernels.groups = op.kind == OpKind::Conv2D ? op.groups : 1;
   take_conv_params(c, op, l);
   l.kernels.zero_point = l.weight_zero;
-  require(c.config.sum_row || l.weight_zero == 0, "weights with zero point 0 on an array without a sum row",
-          "zero point " + std::to_string(l.weight_zero));
 }
 
 }  // namespace

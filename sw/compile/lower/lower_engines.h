@@ -29,6 +29,10 @@ void take_conv_params(const LowerContext& c, const Op& op, LoweredOp& l);
 // something is shifted left, which a quantised network hardly does.
 void require_sums(const LowerContext& c, const Op& op, const OpParams& params, Rounding rule,
                   int largest_shift);
+// Throws Unsupported where an operator needs an option that the configuration leaves out.
+void require_options(const Config& config, const LoweredOp& l);
+// Whether half of ZSB has room for the table and a tile's parameters.
+bool has_room_for_table(const Config& config, const LoweredOp& l);
 // Throws Unsupported where a map is larger than the fields of a command can hold.
 void require_shape(const LowerContext& c, const Nhwc& s);
 

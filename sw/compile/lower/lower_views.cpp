@@ -13,13 +13,6 @@ namespace kaiten {
 
 namespace {
 
-bool is_identity(const ValueTable& table) {
-  for (int i = 0; i < int(table.size()); i++) {
-    if (table[std::size_t(i)] != i - 128) return false;
-  }
-  return true;
-}
-
 // Numbers of the model's dimensions, `stride` of them apart, as those of NHWC.
 std::array<int, 4> nhwc_of(const Tensor& tensor, const std::vector<int>& dims, std::size_t stride) {
   std::array<int, 4> of{};
@@ -79,7 +72,7 @@ void lower_concat(LoweringBuilder& b, const Op& op) {
     ViewId v = inputs[i];
     const int n = maps.shape(v).c;
     const bool joined = map.exists() && maps.view(v).storage == maps.view(map).storage;
-    const bool same = is_identity(params.tables[i]);
+    const bool same = params.tables[i] == identity_table();
     if (joined || !same || !maps.may_join(v)) {
       v = b.copy(v, op.output, first_channel, same ? nullptr : &params.tables[i]);
     }

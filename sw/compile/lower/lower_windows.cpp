@@ -61,11 +61,6 @@ int function_behind(const LoweringBuilder& b, const Op& op) {
   return looks_up ? b.functions().stands_for(op.output) : kNoTensor;
 }
 
-// Where half of ZSB has room for the table and a tile's parameters.
-bool has_room(const LoweringBuilder& b, const LoweredOp& l) {
-  return l.param_words(1) <= (l.engine == Engine::kConv ? b.config().zsb_array : b.config().zsb_vector) / 2;
-}
-
 void shuffle_outputs(const std::vector<int>& from, LoweredOp& l) {
   const std::vector<RequantParams> params = l.params;
   for (std::size_t o = 0; o < from.size(); o++) l.params[o] = params[std::size_t(from[o])];
@@ -138,7 +133,7 @@ void lower_window(LoweringBuilder& b, const Op& op) {
   }
   if (function != kNoTensor) {
     l.table = table_words(b.functions().of(function)->table);
-    if (has_room(b, l)) {
+    if (has_room_for_table(b.config(), l)) {
       l.tensor = function;
     } else {
       l.table.clear();

@@ -14,12 +14,6 @@ namespace kaiten {
 
 namespace {
 
-ValueTable identity() {
-  ValueTable table;
-  for (int value = -128; value <= 127; value++) table[std::size_t(value + 128)] = std::int8_t(value);
-  return table;
-}
-
 bool is_number(const Tensor& t) {
   return t.is_constant() && t.type == ElementType::Int8 && t.elements() == 1;
 }
@@ -29,7 +23,8 @@ bool is_pair(const Op& op) {
          op.inputs.size() == 2;
 }
 
-// A sum, a difference or a product, value by value.
+// A sum, a difference or a product, value by value: by the formulas of quantize.h, not by the reference executor, which
+// results are compared with.
 ValueTable pair_table(const Graph& graph, const Op& op, const std::array<ValueTable, 2>& operands) {
   ValueTable table;
   if (op.kind == OpKind::Mul) {
@@ -115,7 +110,7 @@ std::optional<ValueFunction> ValueFunctions::function_of(const Op& op) const {
     if (f.source != kNoTensor && f.source != source) return std::nullopt;
     f.source = source;
     f.operators = std::max(f.operators, before != nullptr ? before->operators + 1 : 1);
-    operands[i] = before != nullptr ? before->table : identity();
+    operands[i] = before != nullptr ? before->table : identity_table();
   }
   if (f.source == kNoTensor) return std::nullopt;
   f.table = pair ? pair_table(graph_, op, operands) : single_table(graph_, op, operands[0]);

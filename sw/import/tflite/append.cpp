@@ -60,13 +60,20 @@ void append(State& s, Op op) {
   s.graph.ops.push_back(std::move(op));
 }
 
-bool step_before(State& s, Op& op, Op step, const Shape& shape) {
-  step.name = s.layer_names.unique(op.name);
-  step.output = similar(s, op.output, shape);
-  op.inputs = {step.output};
-  if (!check_arithmetic(s, step)) return false;
+int append_step(State& s, Op step, int like, const Shape& shape) {
+  step.name = s.layer_names.unique(step.name);
+  step.output = similar(s, like, shape);
+  if (!check_arithmetic(s, step)) return kNoTensor;
+  const int made = step.output;
   append(s, std::move(step));
-  return true;
+  return made;
+}
+
+bool step_before(State& s, Op& op, Op step, const Shape& shape) {
+  step.name = op.name;
+  const int made = append_step(s, std::move(step), op.output, shape);
+  op.inputs = {made};
+  return made != kNoTensor;
 }
 
 int activation_of(State& s, int index) {

@@ -34,6 +34,9 @@ void check_types(const State& s, const Op& op);
 // Takes a complete operator into the graph. One of constants alone is computed here and none of the graph; its output is a
 // constant then.
 void append(State& s, Op op);
+// Appends an operator of the name of its layer, complete but for its output: an activation like another one, of this shape.
+// Which one; kNoTensor after a refusal.
+int append_step(State& s, Op step, int like, const Shape& shape);
 // Another operator before `op`, complete but for name and output, an activation of this shape, which `op` reads then. False: refused.
 bool step_before(State& s, Op& op, Op step, const Shape& shape);
 // A tensor that is no constant and has the values of this one.

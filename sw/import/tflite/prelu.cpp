@@ -26,17 +26,9 @@ bool has_parts(const State& s, const Op& op) {
          prelu_params(s.graph, op).negative.shift <= kMostShift;
 }
 
-// Appends a step that makes a tensor like `as`: which; kNoTensor after a refusal.
-int made_by(State& s, Op step, int as) {
-  Op next;
-  next.name = step.name;
-  next.output = as;
-  const Shape shape = s.tensor(step.output).shape;
-  return step_before(s, next, std::move(step), shape) ? next.inputs[0] : kNoTensor;
-}
-
 bool in_parts(State& s, Op& op) {
   const int x = op.inputs[0], slopes = op.inputs[1];
+  const Shape shape = s.graph.output_of(op).shape;
   Op limit = op;
   limit.kind = OpKind::Table;
   limit.function = Function::Clamp;
@@ -46,11 +38,12 @@ bool in_parts(State& s, Op& op) {
   Op positive = limit;
   positive.activation = Activation::Relu;
   limit.hi = 0.0F;
-  const int rest = made_by(s, std::move(limit), x);
+  const int rest = append_step(s, std::move(limit), x, shape);
   if (rest == kNoTensor) return false;
   product.inputs = {rest, slopes};
   op.kind = OpKind::Add;
-  op.inputs = {made_by(s, std::move(positive), op.output), made_by(s, std::move(product), op.output)};
+  op.inputs = {append_step(s, std::move(positive), op.output, shape),
+               append_step(s, std::move(product), op.output, shape)};
   return op.inputs[0] != kNoTensor && op.inputs[1] != kNoTensor && check_arithmetic(s, op);
 }
 

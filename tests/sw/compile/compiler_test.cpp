@@ -136,6 +136,10 @@ Config tiny() {
   return c;
 }
 
+Config one_of_three(std::uint64_t i) {
+  return i % 3 == 0 ? tiny() : i % 3 == 1 ? preset("nano") : preset("unit");
+}
+
 int random_layer(GraphBuilder& g, int in) {
   const Nhwc s = g.graph.tensors[std::size_t(in)].nhwc();
   for (;;) {
@@ -234,7 +238,7 @@ TEST(Compiler, SumsOfSeveralMaps) {
     CompileOptions options;
     options.keep_on_chip = i % 4 != 0;
     options.compress = i % 3 == 0 ? Compress::kOn : Compress::kOff;
-    const Config config = i % 3 == 0 ? tiny() : i % 3 == 1 ? preset("nano") : preset("unit");
+    const Config config = one_of_three(i);
     if (!refusals(g.graph, config, options).empty()) continue;  // maps beyond the tiny accelerator
     run++;
     run_on_model(g.graph, g.random_inputs(), config, options, i);
@@ -328,7 +332,7 @@ TEST(Compiler, RandomNetworks) {
     options.optimise = i % 4 == 1 ? Optimise::kTime : Optimise::kBytes;
     options.block_pixels = i % 3 == 0 ? g.uniform(1, 40) : 0;
     options.rounding = i % 2 ? RoundingStyle::Tflm : RoundingStyle::LiteRt;
-    const Config config = i % 3 == 0 ? tiny() : i % 3 == 1 ? preset("nano") : preset("unit");
+    const Config config = one_of_three(i);
     if (!refusals(g.graph, config, options).empty()) continue;
     run++;
     run_on_model(g.graph, inputs, config, options, i);
@@ -362,7 +366,7 @@ TEST(Compiler, SingleValuesOnTheArray) {
     CompileOptions options;
     options.keep_on_chip = i % 3 != 0;
     options.images = 1 + int(i % 2);
-    const Config config = i % 4 == 0 ? tiny() : i % 4 == 1 ? preset("nano") : preset("unit");
+    const Config config = one_of_three(i / 2);
     if (!refusals(g.graph, config, options).empty()) continue;
     std::vector<Int8Values> inputs;
     for (int image = 0; image < options.images; image++) inputs.push_back(g.random_inputs()[0]);
@@ -498,7 +502,7 @@ TEST(Compiler, AnyPartitionGivesTheSameValues) {
     }
     if (options.cuts.empty()) options.cuts.push_back(int(g.graph.ops.size()) - 1);
     if (i % 4 == 0) options.cuts.clear();
-    const Config config = i % 3 == 0 ? tiny() : i % 3 == 1 ? preset("nano") : preset("unit");
+    const Config config = one_of_three(i);
     options.reserve = {g.uniform(0, config.sb_depth / 2), g.uniform(0, config.vb_depth / 2)};
     const auto inputs = g.random_inputs();
     if (!refusals(g.graph, config, options).empty()) continue;
@@ -575,7 +579,7 @@ TEST(Compiler, RunsBatches) {
       }
     }
     g.output(tensors.back());
-    const Config config = i % 3 == 0 ? tiny() : i % 3 == 1 ? preset("nano") : preset("unit");
+    const Config config = one_of_three(i);
     CompileOptions options;
     for (int op = 0; i % 2 == 0 && op + 1 < int(g.graph.ops.size()); op++) {
       if (g.uniform(0, 2) == 0) options.cuts.push_back(op);

@@ -113,6 +113,19 @@ TEST(BalanceEngines, LeavesWhatIsReadAsAnotherShape) {
             Engine::kWindow);
 }
 
+// A weight buffer of so few rows that the convolution would not fit.
+TEST(BalanceEngines, LeavesWhatTheArrayHasNoRoomFor) {
+  Config config = preset("base");
+  config.wb_rows = 64;
+  GraphBuilder b(1);
+  const int in = b.input(28, 28, 256);
+  b.output(b.table(in, Function::Tanh));
+  b.output(b.depthwise(in, 5, 5, 1, {2, 2, 2, 2}, Activation::Relu));
+  const Lowering lowering = lower(b.graph, config, RoundingStyle::LiteRt);
+  EXPECT_TRUE(lowering.refusals.empty());
+  EXPECT_EQ(lowering.ops.front().engine, Engine::kWindow);
+}
+
 // Weights, zero points and limits of a product become those of the layer it turns into.
 TEST(BalanceEngines, TurnsProductsIntoDepthwiseLayers) {
   const LoweredOp op = lowered({Single::Product, 256}, preset("base"));
